@@ -1,7 +1,7 @@
 """Methods of the studies that are not estimators of the library: ablations, competitors and auditors."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from spmld._io import need
-from spmld._validation import POSITIVE_INT, UNIT_INTERVAL
+from spmld._validation import PositiveInt, UnitInterval
 from spmld.audit import LabelIssues, find_label_issues
 from spmld.estimators import MaskedLogistic, PerLabelClassifier, SelfPacedClassifier
 from spmld.pacing import GroupSparsePacing, HardPacing, QuantileSchedule
@@ -173,14 +173,8 @@ class LargeLossRejection(AssumeNegative):
         Number of iterations after the first model.
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **MaskedLogistic._parameter_constraints,
-        "rejected": [UNIT_INTERVAL],
-        "n_iter": [POSITIVE_INT],
-    }
-
-    rejected: float = 0.05
-    n_iter: int = 5
+    rejected: UnitInterval = 0.05
+    n_iter: PositiveInt = 5
 
     def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]
         """Fit to labels of 1, and NaN where missing."""
@@ -218,12 +212,7 @@ class PositiveUnlabelledEM(AssumeNegative):
         c.
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **MaskedLogistic._parameter_constraints,
-        "n_iter": [POSITIVE_INT],
-    }
-
-    n_iter: int = 10
+    n_iter: PositiveInt = 10
 
     def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]
         """Fit to labels of 1, and NaN where missing."""

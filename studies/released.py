@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from sklearn.base import clone
 
 from spmld._arrays import namespace
-from spmld.core.descent import DescendU, DescendV, DescendW, DescendZ, Descent
+from spmld.core.descent import DescendU, DescendV, DescendW, DescendZ
 from spmld.core.losses import Array
 from spmld.core.problem import Block, Problem, Rows, split_rows
 from spmld.core.steps import BlockUpdate
@@ -63,22 +63,8 @@ class RowNormRidge(Ridge):
         return xp.where(norms > floor, norms, floor)
 
 
-class _DoubledCorrelation(Descent):
-    """A line search that counts the correlation term twice, though its gradient does not."""
-
-    def correlation_value(self, correlation: Correlation, H: Array, U: Array, Z: Array) -> Array:
-        return 2 * correlation.value(H, U, Z)
-
-
-class ReleasedDescendU(_DoubledCorrelation, DescendU):
-    """As `DescendU`, with the correlation term counted twice in the line search."""
-
-
-class ReleasedDescendW(_DoubledCorrelation, DescendW):
-    """As `DescendW`, with the correlation term counted twice in the line search."""
-
-
-RELEASED_DESCENT: tuple[BlockUpdate, ...] = (DescendZ(), DescendV(), ReleasedDescendU(), ReleasedDescendW())
+RELEASED_DESCENT: tuple[BlockUpdate, ...] = (DescendZ(), DescendV(), DescendU(2.0), DescendW(2.0))
+"""Steps of which the line searches of U and W count the correlation term twice, though their gradients do not."""
 
 
 class ReleasedPacing(GroupSparsePacing):

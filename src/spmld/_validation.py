@@ -1,15 +1,20 @@
 """Validation of parameters by scikit-learn's constraints.
 
-Estimators declare the accepted values in ``_parameter_constraints`` and call ``self._validate_params()``; functions
-use `validate_params`. Only this module imports the constraints from scikit-learn.
+Estimators declare their parameters as fields of a dataclass, whose types are the accepted values, and call
+``self._validate_params()``; functions use `validate_params`. Only this module imports the constraints from
+scikit-learn.
 """
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields, is_dataclass
 from numbers import Integral, Real
-from typing import Any
+from types import NoneType, UnionType
+from typing import Annotated, Any, ClassVar, Literal, Union, get_args, get_origin
 
+import numpy as np
 import scipy.sparse as sp
+from sklearn.base import BaseEstimator
 from sklearn.utils import _param_validation
 from sklearn.utils import indexable as make_indexable
 from sklearn.utils._param_validation import Interval as Interval
@@ -43,19 +48,64 @@ NON_NEGATIVE_INT = _Count(Integral, 0, None, closed="left")
 FRACTION = Interval(Real, 0, 1, closed="right")
 UNIT_INTERVAL = Interval(Real, 0, 1, closed="both")
 RATE = Interval(Real, 0, 1, closed="left")
-COMMON_CONSTRAINTS: dict[str, Any] = {
-    **{name: ["boolean"] for name in ("fit_intercept", "warm_start")},
-    **dict.fromkeys(("false_positive_rate", "false_negative_rate"), "no_validation"),  # by check_rates
-    "max_samples": [POSITIVE_INT, None],
-    "max_iter": [POSITIVE_INT],
-    "tol": [POSITIVE],
-    "n_jobs": [Integral, None],
-    "device": [str, None],
-    "random_state": ["random_state"],
-    "callback": [callable, None],
-    "verbose": ["verbose"],
+Positive = Annotated[float, POSITIVE]
+NonNegative = Annotated[float, NON_NEGATIVE]
+PositiveInt = Annotated[int, POSITIVE_INT]
+NonNegativeInt = Annotated[int, NON_NEGATIVE_INT]
+Fraction = Annotated[float, FRACTION]
+FloatFraction = Annotated[float, Interval(RealNotInt, 0, 1, closed="right")]
+"""A fraction of a number; 1.0 is all of it, and 1 is an integer."""
+UnitInterval = Annotated[float, UNIT_INTERVAL]
+Rate = Annotated[float, RATE]
+ArrayLike = Annotated[Any, "array-like"]
+RandomState = Annotated[Any, "random_state"]
+
+_CONSTRAINTS: dict[Any, list[Any]] = {
+    NoneType: [None],
+    bool: ["boolean"],
+    int: [Integral],
+    Callable: [callable],
+    Sequence: [list, tuple, np.ndarray],
 }
-"""Constraints of the parameters that several estimators have."""
+
+
+def accepted_values(hint: Any) -> list[Any]:
+    """Return scikit-learn's constraints for the values of a type. Annotated types name them.
+
+    Examples
+    --------
+    >>> from spmld._validation import Positive, accepted_values
+    >>> [str(constraint) for constraint in accepted_values(Positive | None)]
+    ['a float in the range (0.0, inf)', 'None']
+    """
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        return [constraint for part in parts for constraint in accepted_values(part)]
+    if origin is Annotated:
+        return list(hint.__metadata__)
+    if origin is Literal:
+        return [StrOptions(set(parts))]
+    return _CONSTRAINTS.get(origin or hint, [origin or hint])
+
+
+def parameter_constraints(estimator: type) -> dict[str, list[Any]]:
+    """Return the constraints of the parameters of an estimator that is a dataclass; fields of type Any have none."""
+    parameters = fields(estimator) if is_dataclass(estimator) else ()
+    return {parameter.name: accepted_values(parameter.type) for parameter in parameters if parameter.type is not Any}
+
+
+class Validated(BaseEstimator):
+    """Base class of estimators whose parameters are validated by the types of the fields of a dataclass.
+
+    Subclasses can declare other constraints in ``_parameter_constraints``, as in scikit-learn.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {}
+
+    def _validate_params(self) -> None:
+        constraints = {**parameter_constraints(type(self)), **self._parameter_constraints}
+        name, params = type(self).__name__, self.get_params(deep=False)
+        _param_validation.validate_parameter_constraints(constraints, params, name)
 
 
 def indexable(*arrays: Any) -> list[Any]:

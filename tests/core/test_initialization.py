@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from spmld.core import initialization, k_means
+from spmld.core import initialization
 from spmld.core.designs import Features, Penalty
 from spmld.core.initialization import label_means, random_init, spectral_init, subspace_iteration
 from spmld.core.losses import LOSSES
@@ -78,28 +78,6 @@ def test_random_factors_are_uniform_and_correlation_factors_have_unit_rows():
     assert state.Z.shape == (2, 6, 4)
 
 
-def test_k_means_is_lloyds_algorithm(monkeypatch):
-    rng = np.random.default_rng(0)
-    X = np.concatenate([rng.normal(size=(30, 2)) + center for center in ([0, 0], [9, 0], [0, 9])])
-    for sample in (10_000, 20):  # centers from all samples, or from some of them
-        monkeypatch.setattr(k_means, "SAMPLE", sample)
-        index = k_means.k_means(X, 3, np.random.RandomState(0))
-        for start in (0, 30, 60):
-            assert len(set(index[start : start + 30].tolist())) == 1
-        assert set(index.tolist()) == {0, 1, 2}
-    centers = np.stack([X[index == m].mean(axis=0) for m in range(3)])
-    np.testing.assert_array_equal(index, np.argmin(((X[:, None] - centers) ** 2).sum(axis=2), axis=1))
-    np.testing.assert_array_equal(k_means.k_means(np.zeros((5, 2)), 3, np.random.RandomState(0)), 0)
-
-
-def test_first_centers_are_drawn_by_their_squared_distances():
-    """From 0, the distances are 0, 1 and 3: the second center is 3 with probability 9 / 10."""
-    X = np.array([[0.0], [1.0], [3.0]])
-    drawn = [k_means._first_centers(X, 2, np.random.RandomState(seed))[1, 0] for seed in range(300)]
-    assert set(drawn) == {1.0, 3.0}
-    assert np.mean(np.array(drawn) == 3) == pytest.approx(0.9, abs=0.06)
-
-
 def test_blocks_and_problems_are_sent_without_what_can_be_computed():
     problem, _, _ = make_case(sparse=True)
     block = problem.blocks[0]
@@ -113,7 +91,11 @@ def test_blocks_and_problems_are_sent_without_what_can_be_computed():
 
 def test_blocks_have_the_requested_size_or_one_per_thread():
     X, Y, J, group = np.zeros((10, 2)), np.ones((10, 3)), np.ones((10, 3)), np.arange(10) % 2
-    for options, counts in (({}, (10,)), ({"block_rows": 4}, (4, 4, 2)), ({"engine": ThreadEngine(3)}, (4, 4, 2))):
+    for options, counts in (
+        ({}, (10,)),
+        ({"block_rows": 4}, (4, 4, 2)),
+        ({"engine": ThreadEngine(None, 3)}, (4, 4, 2)),
+    ):
         problem = make_problem(X, Y, J, group, 2, **options)
         assert problem.counts == counts
         assert (problem.n, problem.n_features, problem.n_labels) == (10, 2, 3)

@@ -1,6 +1,7 @@
 """The solver of the latent-label model: monotone decrease, status, agreement of solvers, initialization."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,7 +16,6 @@ from spmld.core.problem import State
 from spmld.core.steps import UpdateV, UpdateW
 from spmld.core.terms import Correlation, Coupling, Ridge
 from spmld.pacing import ColumnGroups, GeometricSchedule, GroupSparsePacing, QuantileSchedule
-from spmld.pacing.rules import PacingUpdate
 
 from .cases import SIZES, make_case
 
@@ -50,7 +50,7 @@ def test_solvers_agree_after_many_iterations(loss):
 
 
 def paced(rule):
-    return PacingUpdate(rule, ColumnGroups())
+    return partial(rule.update, groups=ColumnGroups())
 
 
 def test_terms_of_a_record_sum_to_the_objective():

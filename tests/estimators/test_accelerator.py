@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import torch
-from sklearn.cluster import KMeans
 
 from spmld import SPMLD, MaskedLogistic, SelfPacedEnsemble
 from spmld import _arrays as arrays
 from spmld.core import correlation
-from spmld.core.k_means import k_means
+from spmld.core.problem import Engine
 from spmld.datasets import make_planted
 from spmld.estimators import FeatureScaler, _inputs, scaling
 from spmld.estimators.ensemble import ensemble
@@ -29,14 +29,12 @@ def accelerator(monkeypatch):
         asked.append(isinstance(values, torch.Tensor))
         return asked[-1]
 
-    for module in (arrays, correlation, _inputs, scaling, ensemble):
+    for module in (arrays, correlation, scaling, ensemble):
         monkeypatch.setattr(module, "on_accelerator", is_tensor)
     return asked
 
 
-@pytest.mark.parametrize(
-    "estimator", [MaskedLogistic(tol=1e-8), SPMLD(random_state=0, local_correlation=0.0, tol=1e-6, max_iter=60)]
-)
+@pytest.mark.parametrize("estimator", [MaskedLogistic(tol=1e-8), SPMLD(random_state=0, tol=1e-6, max_iter=60)])
 def test_fits_are_those_of_numpy(estimator, accelerator):
     expected = estimator.fit(DATA.X, Y).decision_function(DATA.X)
     scores = estimator.fit(*TENSORS).decision_function(TENSORS[0])
@@ -65,28 +63,15 @@ def test_transformers_stay_on_the_device(transformer, accelerator):
     np.testing.assert_allclose(np.abs(result.numpy()), np.abs(expected), atol=1e-8)
 
 
-def test_clusters_are_found_on_the_device():
+def test_clusters_are_those_of_numpy(monkeypatch):
     rng = np.random.RandomState(0)
-    centers = 10 * rng.normal(size=(4, 3))
     truth = rng.randint(4, size=500)
-    X = torch.from_numpy(centers[truth] + rng.normal(size=(500, 3)))
-    index = k_means(X, 4, np.random.RandomState(0)).numpy()
-    assert all(len(set(index[truth == m])) == 1 for m in range(4))
-    assert len(set(index)) == 4
-    same = k_means(torch.zeros(5, 2, dtype=torch.float64), 3, np.random.RandomState(0)).numpy()
-    assert set(same) == {0}  # fewer distinct samples than clusters
-
-
-def test_clusters_are_as_compact_as_those_of_scikit_learn():
-    rng = np.random.RandomState(1)
-    X = rng.normal(size=(600, 2)) + 4 * rng.randint(4, size=(600, 1))
-
-    def spread(index):
-        return sum(((X[index == m] - X[index == m].mean(axis=0)) ** 2).sum() for m in set(index))
-
-    expected = KMeans(8, n_init=1, random_state=0).fit(X).inertia_
-    draws = [spread(k_means(torch.from_numpy(X), 8, np.random.RandomState(seed)).numpy()) for seed in range(5)]
-    assert np.mean(draws) < 1.1 * expected
+    X = 10 * rng.normal(size=(4, 3))[truth] + rng.normal(size=(500, 3))
+    for most in (20_000, 100):  # centers from all samples, or from some of them
+        monkeypatch.setattr(_inputs, "MAX_CLUSTERED", most)
+        for features in (X, sp.csr_array(X), torch.from_numpy(X)):
+            (index,) = _inputs.cluster_samples(Engine(), (features,), (500,), 4, np.random.RandomState(0))
+            assert len(set(index)) == len(set(zip(truth, index, strict=True))) == 4
 
 
 @pytest.mark.parametrize("negative", [0.0, -1.0])

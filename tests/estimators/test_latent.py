@@ -15,7 +15,7 @@ from spmld import GLOCAL, SPMLD
 from spmld.core.latent_solver import solve_spmld
 from spmld.datasets import make_planted
 from spmld.labels import hide_labels
-from spmld.pacing import DiversePacing, GeometricSchedule, GroupSparsePacing, QuantileSchedule
+from spmld.pacing import GeometricSchedule, GroupSparsePacing, QuantileSchedule
 
 ESTIMATORS = [GLOCAL, SPMLD]
 LOSSES = ["squared", "logistic"]
@@ -110,7 +110,7 @@ def test_same_seed_gives_the_same_fit_for_any_row_blocks(cls, data, monkeypatch)
     expected = cls(random_state=3).fit(data.X, data.hidden).coef_
     np.testing.assert_array_equal(cls(random_state=3).fit(data.X, data.hidden).coef_, expected)
     from spmld.core import problem
-    from spmld.estimators import _latent
+    from spmld.estimators import glocal
 
     def in_small_blocks(*args, **options):
         return problem.make_problem(*args, **options, block_rows=37)
@@ -119,7 +119,7 @@ def test_same_seed_gives_the_same_fit_for_any_row_blocks(cls, data, monkeypatch)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         expected = cls(**close).fit(data.X, data.hidden).coef_
-        monkeypatch.setattr(_latent, "make_problem", in_small_blocks)
+        monkeypatch.setattr(glocal, "make_problem", in_small_blocks)
         coef = cls(**close).fit(data.X, data.hidden).coef_
     np.testing.assert_allclose(coef, expected, atol=1e-6)
 
@@ -217,7 +217,7 @@ def test_paper_converges_when_all_weights_are_one(data):
 
 
 def test_extrapolation_speeds_up_convergence(monkeypatch):
-    from spmld.estimators import _latent
+    from spmld.estimators import glocal
 
     data = make_planted(n_samples=600, n_features=30, n_labels=15, random_state=0)
     Y = hide_labels(data.Y, 0.4, random_state=0)
@@ -227,23 +227,7 @@ def test_extrapolation_speeds_up_convergence(monkeypatch):
 
     best, extrapolated = objective(tol=1e-7, max_iter=2000), objective(tol=None, max_iter=12)
     monkeypatch.setattr(
-        _latent, "solve_spmld", lambda *args, **options: solve_spmld(*args, **{**options, "extrapolate": False})
+        glocal, "solve_spmld", lambda *args, **options: solve_spmld(*args, **{**options, "extrapolate": False})
     )
     plain = objective(tol=None, max_iter=12)
     assert extrapolated - best < 0.5 * (plain - best)
-
-
-def test_without_removes_parts_of_the_model(data):
-    unpaced = SPMLD(random_state=0).without("pacing").fit(data.X, data.hidden)
-    assert all(record["mean_weight"] == 1 for record in unpaced.history_)
-    plain = SPMLD.paper().without("diversity", "local_correlation")
-    assert (plain.pacing.schedule.diversity, plain.local_correlation) == (0.0, 0.0)
-    assert plain.global_correlation == SPMLD.paper().global_correlation > 0
-    assert SPMLD(pacing=DiversePacing()).without("diversity").pacing.schedule.get_params() == {
-        **DiversePacing().active_schedule.get_params(),
-        "diversity": 0.0,
-    }
-    assert SPMLD().without("global_correlation").get_params()["local_correlation"] > 0
-    assert SPMLD().without("global_correlation").global_correlation == 0
-    with pytest.raises(ValueError, match=r"parts must be among .* got 'pace'"):
-        SPMLD().without("pace")

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold
 
 import spmld
@@ -111,52 +110,6 @@ def test_callbacks_are_not_written_to_files(data, tmp_path):
     assert model.callback is model.estimator_.callback is count
     np.testing.assert_array_equal(again.decision_function(data.X), model.decision_function(data.X))
     assert spmld.model_info(tmp_path / "model.skops").params["callback"] is None
-
-
-class Recorder:
-    """A callback in the interface of scikit-learn 1.9."""
-
-    def __init__(self, stop_after=None):
-        self.events, self.stop_after = [], stop_after
-
-    def setup(self, estimator, context):
-        self.events.append("setup")
-
-    def teardown(self, estimator, context):
-        self.events.append("teardown")
-
-    def on_fit_task_begin(self, estimator, context):
-        pass
-
-    def on_fit_task_end(self, estimator, context):
-        self.events.append(context.task_name)
-        return self.events.count("iteration") == self.stop_after
-
-
-@pytest.mark.parametrize("cls", [*ITERATIVE, SelfPacedEnsemble])
-def test_scikit_learn_callbacks_are_called_in_every_iteration(cls, data, tmp_path):
-    pytest.importorskip("sklearn.callback")
-    recorder = Recorder()
-    model = make(cls).set_callbacks(recorder).fit(data.X, data.hidden)
-    count = len(model.cv_results_ if cls is SelfPacedEnsemble else model.history_)
-    assert recorder.events == ["setup", *["iteration"] * count, "fit", "teardown"]
-    with pytest.warns(UserWarning, match="callback"):
-        spmld.save(model, tmp_path / "model.skops")
-    spmld.load(tmp_path / "model.skops").fit(data.X, data.hidden)
-
-
-def test_scikit_learn_callbacks_stop_a_fit_and_are_torn_down_after_an_error(data):
-    pytest.importorskip("sklearn.callback")
-    recorder = Recorder(stop_after=3)
-    assert GLOCAL(random_state=0).set_callbacks(recorder).fit(data.X, data.hidden).n_iter_ == 3
-
-    def fail(record):
-        raise RuntimeError("no")
-
-    recorder = Recorder()
-    with pytest.raises(RuntimeError, match="no"):
-        SelfPacedClassifier(LogisticRegression(), callback=fail).set_callbacks(recorder).fit(data.X, data.hidden)
-    assert recorder.events == ["setup", "teardown"]
 
 
 LIMITED = [

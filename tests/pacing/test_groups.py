@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from spmld.pacing.groups import ColumnGroups, EntryGroups, cycle_values, keep_easiest, polarity_groups
+from spmld.pacing.groups import ColumnGroups, EntryGroups, keep_easiest, polarity_groups
 
 RNG = np.random.default_rng(0)
 L = np.round(RNG.random((30, 4)), 1)  # with ties
@@ -28,7 +28,6 @@ def test_map_and_sum(groups):
     np.testing.assert_array_equal(above, (L > VALUES).sum(axis=0))
     np.testing.assert_array_equal(groups.per_group(0.5, (L,)), np.full(4, 0.5))
     np.testing.assert_array_equal(groups.per_group(VALUES, (L,)), VALUES)
-    np.testing.assert_array_equal(cycle_values((0.1, 0.2), groups, (L,)), [0.1, 0.2, 0.1, 0.2])
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from spmld.pacing import (
     QuantileSchedule,
 )
 from spmld.pacing.groups import EntryGroups
-from spmld.pacing.rules import PacingUpdate
 from spmld.pacing.schedules import group_quantiles, slack_norms
 
 L = np.random.default_rng(0).random((100, 3)) ** 2
@@ -26,7 +25,7 @@ COLUMNS = ColumnGroups()
 @pytest.mark.parametrize("fraction", [0.1, 0.35, 0.8])
 def test_quantile_schedule_selects_its_fraction_of_every_column(fraction):
     pacing = GroupSparsePacing(schedule=QuantileSchedule(start=fraction, stop=fraction))
-    (P,) = pacing.weights([L], pacing.parameters(0, [L], COLUMNS), COLUMNS)
+    (P,) = pacing.update(0, [L], COLUMNS).weights
     np.testing.assert_allclose(P.mean(axis=0), fraction, atol=0.01)
     for column, weight in zip(L.T, P.T, strict=True):
         assert column[weight == 1].max() < column[weight == 0].min()
@@ -35,13 +34,13 @@ def test_quantile_schedule_selects_its_fraction_of_every_column(fraction):
 def test_a_fraction_of_one_selects_all_entries_even_with_ties_and_zeros():
     for losses in (L, np.zeros((5, 2)), np.ones((5, 2)), L.astype(np.float32), 1e-20 * L):
         pacing = GroupSparsePacing(schedule=QuantileSchedule(start=1.0, diversity=0.9))
-        (P,) = pacing.weights([losses], pacing.parameters(0, [losses], COLUMNS), COLUMNS)
+        (P,) = pacing.update(0, [losses], COLUMNS).weights
         assert (P == 1).all()
 
 
 def test_diversity_of_the_quantile_schedule_softens_weights_without_dropping_columns():
     hard, soft = (GroupSparsePacing(schedule=QuantileSchedule(start=0.6, stop=0.6, diversity=d)) for d in (0.0, 0.9))
-    (H,), (S,) = (pacing.weights([L], pacing.parameters(0, [L], COLUMNS), COLUMNS) for pacing in (hard, soft))
+    (H,), (S,) = (pacing.update(0, [L], COLUMNS).weights for pacing in (hard, soft))
     assert set(np.unique(H)) == {0, 1}
     assert ((S > 0) & (S < 1)).sum(axis=0).min() > 10
     np.testing.assert_array_equal(S > 0, H > 0)
@@ -81,12 +80,11 @@ def test_a_schedule_of_none_is_the_default_one(cls):
     changed._validate_params()
     copy, L = clone(changed), np.arange(12.0).reshape(6, 2)
     assert copy.schedule is None
-    expected = cls().parameters(1, [L], COLUMNS)
-    for rule in (changed, copy):
-        parameters = rule.parameters(1, [L], COLUMNS)
-        np.testing.assert_array_equal(parameters.threshold, expected.threshold)
-        np.testing.assert_array_equal(parameters.diversity, expected.diversity)
-        assert [rule.has_ended(t) for t in range(5)] == [False, False, False, True, True]
+    for t in range(5):
+        expected = cls().update(t, [L], COLUMNS)
+        for rule in (changed, copy):
+            paced = rule.update(t, [L], COLUMNS)
+            assert (paced.record, paced.ended) == (expected.record, t >= 3)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -94,7 +92,7 @@ def test_a_fraction_of_entries_is_not_affected_by_rounding(dtype):
     losses = np.random.default_rng(0).permutation(100).astype(dtype)[:, None]
     for percent in (7, 14, 28, 55, 56, 57, 58):
         pacing = HardPacing(schedule=QuantileSchedule(start=percent / 100, stop=percent / 100))
-        (P,) = pacing.weights([losses], pacing.parameters(0, [losses], COLUMNS), COLUMNS)
+        (P,) = pacing.update(0, [losses], COLUMNS).weights
         assert P.sum() == percent
 
 
@@ -102,7 +100,7 @@ def test_a_common_threshold_has_a_common_diversity():
     losses = np.column_stack([np.linspace(0.1, 0.5, 50), np.linspace(0.45, 1.0, 50)])
     for diversity, kept in ((0.0, False), (0.9, True)):
         pacing = DiversePacing(schedule=QuantileSchedule(start=0.4, stop=0.4, common=True, diversity=diversity))
-        parameters = pacing.parameters(0, [losses], COLUMNS)
+        parameters = pacing.schedule.parameters(0, [losses], COLUMNS)
         (P,) = pacing.weights([losses], parameters, COLUMNS)
         assert (P[:, 1].sum() > 0) == kept
     assert parameters.diversity[0] == parameters.diversity[1] > 0
@@ -113,7 +111,7 @@ def test_a_geometric_threshold_overflows_to_infinity():
 
 
 def test_diverse_pacing_has_a_common_threshold_by_default():
-    parameters = DiversePacing().parameters(0, [L], COLUMNS)
+    parameters = DiversePacing().active_schedule.parameters(0, [L], COLUMNS)
     assert (parameters.threshold == parameters.threshold[0]).all()
     assert (parameters.diversity == parameters.diversity[0]).all()
     assert parameters.diversity[0] > 0
@@ -124,7 +122,7 @@ def test_losses_at_the_quantile_are_selected_even_if_zero(dtype):
     losses = np.array([[0.0], [0.0], [0.5], [1.0]], dtype=dtype)
     for fraction, expected in ((0.25, 2), (0.5, 2), (0.75, 3)):
         pacing = HardPacing(schedule=QuantileSchedule(start=fraction, stop=fraction))
-        (P,) = pacing.weights([losses], pacing.parameters(0, [losses], COLUMNS), COLUMNS)
+        (P,) = pacing.update(0, [losses], COLUMNS).weights
         assert P.sum() == expected
 
 
@@ -198,13 +196,13 @@ def test_an_update_records_means_and_keeps_the_easiest_entry():
     groups = EntryGroups((np.array([[0, 1], [0, 1]]),), 2)
     schedule = GeometricSchedule(threshold=0.3, growth=1.0, diversity=0.0)
     for keep, expected in ((False, [[1, 0], [1, 0]]), (True, [[1, 0], [1, 1]])):
-        paced = PacingUpdate(HardPacing(schedule=schedule), groups, keep)(0, (losses,))
+        paced = HardPacing(schedule=schedule).update(0, (losses,), groups, at_least_one=keep)
         np.testing.assert_array_equal(paced.weights[0], expected)
         assert paced.penalty == pytest.approx(-0.3 * np.sum(expected))
         assert (paced.record, paced.ended) == ({"threshold": 0.3, "diversity": 0.0}, False)
     rule = GroupSparsePacing(schedule=QuantileSchedule(start=0.5, stop=0.5, diversity=0.5, n_iter=1))
-    paced = PacingUpdate(rule, groups)(0, (losses,))
-    parameters = rule.parameters(0, (losses,), groups)
+    paced = rule.update(0, (losses,), groups)
+    parameters = rule.schedule.parameters(0, (losses,), groups)
     assert paced.record["threshold"] == pytest.approx((0.1 + 0.8) / 2, rel=1e-5)
     assert paced.record["diversity"] == pytest.approx(parameters.diversity.mean())
     assert paced.ended

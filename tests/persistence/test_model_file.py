@@ -228,7 +228,7 @@ def test_no_object_of_an_untrusted_file_is_created(tmp_path, monkeypatch):
 
 def test_invalid_sparse_indices_raise(tmp_path, monkeypatch):
     model = spmld.MLkNN().fit(sp.csr_array(X), Y)
-    model._search._fit_X.indices[3] = 10**6
+    model._samples.indices[3] = 10**6
     spmld.save(model, tmp_path / "model.skops")
     with pytest.raises(ModelFileError, match="cannot be read as a model file"):
         spmld.load(tmp_path / "model.skops")

@@ -25,7 +25,7 @@ from spmld.estimators.probabilities import log_odds
 from spmld.labels import Labels, read_labels
 from spmld.labels.encoding import SIGNS
 from spmld.labels.entries import mark_trusted
-from spmld.labels.single_class import find_single_class, ignore_label_warnings, list_labels
+from spmld.labels.single_class import find_single_class, ignore_label_warnings
 from spmld.model_selection.cross_fitting import Fold, cross_fit, make_folds
 from spmld.model_selection.identical_samples import identical_groups
 from spmld.scale.block_data import BlockData
@@ -130,10 +130,10 @@ def _find_positive_only(labels: Labels) -> NDArray[np.bool_]:
     """Return the labels whose missing entries are used as negatives, and warn about labels of one class."""
     single = find_single_class(labels.signs)
     message = (
-        f"{list_labels(labels, single.positive_only)}: observed positives, missing entries and no observed negative. "
+        "observed positives, missing entries and no observed negative. "
         "Missing entries are used as negatives, many of which may be wrong, and are not audited"
     )
-    warn_of_labels(labels, single, [message] if single.positive_only.any() else [])
+    warn_of_labels(labels, single, (single.positive_only, message))
     return single.positive_only
 
 

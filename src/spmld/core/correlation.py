@@ -75,9 +75,8 @@ class UpdateZ:
     def __call__(self, problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
         if not objective.correlation.active:
             return state
-        H, U, Z = objective.correlation.moments(problem, state), state.U, state.Z
-        if not on_accelerator(U):
-            return replace(state, Z=mix(H, U, Z, sweeps=self.sweeps, rounding=self.rounding))
+        elsewhere, H, U, Z = on_accelerator(state.U), objective.correlation.moments(problem, state), state.U, state.Z
         # Thousands of operations on small arrays are faster on the CPU.
-        H, U, Z = to_numpy(H), to_numpy(U), to_numpy(Z)
-        return replace(state, Z=move(mix(H, U, Z, sweeps=self.sweeps, rounding=self.rounding), state.U))
+        H, U, Z = map(to_numpy, (H, U, Z)) if elsewhere else (H, U, Z)
+        Z = mix(H, U, Z, sweeps=self.sweeps, rounding=self.rounding)
+        return replace(state, Z=move(Z, state.U) if elsewhere else Z)

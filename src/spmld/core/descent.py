@@ -4,7 +4,7 @@ Step lengths and stopping rules are those of the authors' released code. The tes
 """
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from spmld._arrays import namespace
@@ -12,7 +12,7 @@ from spmld.core.correlation import normalize_rows
 from spmld.core.losses import Array
 from spmld.core.problem import Block, Problem, Rows, State, set_rows
 from spmld.core.steps import BlockUpdate
-from spmld.core.terms import Correlation, Objective, square
+from spmld.core.terms import Objective, square
 
 Point = tuple[Array, ...]
 
@@ -60,14 +60,13 @@ def descend(
     return x
 
 
+@dataclass(frozen=True)
 class Descent:
     """Base class of the descent steps. The objective is evaluated exactly, so that no step raises it."""
 
+    correlation_factor: float = 1.0
+    """Factor of the correlation term in the line searches of U and W, though not in the gradient."""
     models_fit: ClassVar[bool] = False
-
-    def correlation_value(self, correlation: Correlation, H: Array, U: Array, Z: Array) -> Array:
-        """Return the correlation term in the line searches of U and W."""
-        return correlation.value(H, U, Z)
 
 
 class DescendV(Descent):
@@ -97,28 +96,24 @@ class DescendU(Descent):
 
     def __call__(self, problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
         fit, correlation, tU = objective.fit, objective.correlation, objective.ridge.tU
-        H = correlation.moments(problem, state) if correlation.active else None
+        H = correlation.moments(problem, state)
 
         def value(x: Point) -> float:
-            U, b = (*x, state.b)[:2]
+            U, b = x
             total = problem.sum(lambda block, rows: fit.value(block, rows.V, U, b), state.rows) + tU / 2 * square(U)
-            return float(total if H is None else total + self.correlation_value(correlation, H, U, state.Z))
+            return float(total + self.correlation_factor * correlation.value(H, U, state.Z))
 
         def gradient(x: Point) -> Point:
-            U, b = (*x, state.b)[:2]
+            U, b = x
 
             def gradient_block(block: Block, rows: Rows) -> tuple[Array, Array]:
                 D = fit.slope(block, rows.V, U, b)
                 return block.entries.transposed_times(D, rows.V), block.entries.column_sums(D)
 
             gU, gb = problem.sum(gradient_block, state.rows)
-            gU = gU + tU * U
-            if H is not None:
-                gU = gU + correlation.gradient_U(H, U, state.Z)
-            return (gU, gb)[: len(x)]
+            return gU + tU * U + correlation.gradient_U(H, U, state.Z), problem.fit_intercept * gb
 
-        variables = (state.U, state.b) if problem.fit_intercept else (state.U,)
-        U, b = (*descend(variables, value, gradient), state.b)[:2]
+        U, b = descend((state.U, state.b), value, gradient)
         return replace(state, U=U, b=b)
 
 
@@ -127,25 +122,20 @@ class DescendW(Descent):
 
     def __call__(self, problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
         coupling, correlation, ridge = objective.coupling, objective.correlation, objective.ridge
-        N = correlation.couplings(problem, state.U, state.Z) if correlation.active else None
+        N = correlation.couplings(problem, state.U, state.Z)
 
         def value(x: Point) -> float:
             W, *T = x
             total = problem.sum(lambda block, rows, T: coupling.value(rows.V, T, rows.P), state.rows, T)
-            total = total + ridge.value_W(W)
-            if correlation.active:
-                H = correlation.moments(problem, set_rows(state, T=T))
-                total = total + self.correlation_value(correlation, H, state.U, state.Z)
-            return float(total)
+            H = correlation.moments(problem, set_rows(state, T=T))
+            return float(total + ridge.value_W(W) + self.correlation_factor * correlation.value(H, state.U, state.Z))
 
         def gradient(x: Point) -> Point:
             W, *T = x
 
             def gradient_block(block: Block, rows: Rows, T: Array) -> Array:
-                slope = -coupling.slope(rows.V, T, rows.P)
-                if N is not None:
-                    slope = slope + correlation.gradient_T(block, replace(rows, T=T), N)
-                return block.XT @ slope
+                correlated = correlation.gradient_T(block, replace(rows, T=T), N)
+                return block.XT @ (correlated - coupling.slope(rows.V, T, rows.P))
 
             g = problem.sum(gradient_block, state.rows, T) + ridge.slope_W(W)
             return (g, *problem.map(lambda block: block.X @ g))
@@ -158,10 +148,7 @@ class DescendZ(Descent):
     """Lower the correlation term in Z along its gradient on the spheres of the rows."""
 
     def __call__(self, problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
-        correlation = objective.correlation
-        if not correlation.active:
-            return state
-        xp = namespace(state.U)
+        correlation, xp = objective.correlation, namespace(state.U)
         H = correlation.moments(problem, state)
 
         def gradient(x: Point) -> Point:

@@ -1,6 +1,6 @@
 """Algorithm 1 of the paper: block updates of the latent-label model, with extrapolation and pacing."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any, NamedTuple
@@ -37,7 +37,7 @@ class PacedWeights(NamedTuple):
     """Weights in [0, 1] in row blocks."""
     penalty: float
     """Penalty of the pacing rule at the weights."""
-    record: dict[str, float]
+    record: Mapping[str, float | None]
     """Entries for the history: threshold and diversity."""
     ended: bool
     """Whether the schedule stays constant from now on."""
@@ -45,6 +45,8 @@ class PacedWeights(NamedTuple):
 
 Pacing = Callable[[int, Sequence[Array]], PacedWeights]
 """Maps an iteration, counted from 0, and losses in row blocks to weights."""
+NO_PACING = PacedWeights((), 0.0, {"threshold": None, "diversity": None}, True)
+"""Weights stay 1."""
 
 
 @dataclass(frozen=True)
@@ -85,13 +87,12 @@ def solve_spmld(
         if not isfinite(value):
             raise FloatingPointError(f"the objective became {value} in iteration {t}")
         change = abs(last.value - value)
-        state, penalty, parameters, ended = update_P(problem, objective, state, pacing, t)  # lines 9 and 10
-        terms, weights = objective.values(problem, state), _mean_weights(problem, state)
-        record = {"objective": sum(terms.values()) + penalty, **terms, "pacing": penalty, **weights, **parameters}
+        state, paced = update_P(problem, objective, state, pacing, t)  # lines 9 and 10
+        value, record = _describe(problem, objective, state, paced)
         # An objective that is almost 0 relative to its first value has converged, too.
         small = tol is not None and change <= tol * max(abs(last.value), 1e-3 * abs(initial))
-        converged = small and t > 1 and (ended or weights["mean_weight"] >= 1)
-        return _Point(state, sum(terms.values()), length), record, converged
+        converged = small and t > 1 and (paced.ended or record["mean_weight"] >= 1)
+        return _Point(state, value, length), record, converged
 
     result = iterate(alternate, _Point(state, initial, 1.0), fixed=tol is None, **{"stage": "main", **options})
     return Result(result.state.state, result.status, result.history)
@@ -99,17 +100,13 @@ def solve_spmld(
 
 def update_P(
     problem: Problem, objective: Objective, state: State, pacing: Pacing | None, t: int
-) -> tuple[State, float, dict[str, float | None], bool]:
-    """Return the state with new P, the penalty, lambda and gamma for the history, and whether the schedule has ended.
-
-    lambda and gamma of iteration t are those of the schedule of the pacing rule.
-    """
+) -> tuple[State, PacedWeights]:
+    """Return the state with new P, and the weights with lambda and gamma of the schedule in iteration t."""
     if pacing is None:
-        return state, 0.0, {"threshold": None, "diversity": None}, True
+        return state, NO_PACING
     losses = problem.map(lambda block, rows: objective.coupling.losses(rows.V, rows.T), state.rows)
     paced = pacing(t - 1, losses)
-    state = update_rows(problem, state, lambda block, rows, P: replace(rows, P=P), paced.weights)
-    return state, paced.penalty, {**paced.record}, paced.ended
+    return update_rows(problem, state, lambda block, rows, P: replace(rows, P=P), paced.weights), paced
 
 
 def guarded(
@@ -151,7 +148,10 @@ def try_extrapolation(
     return new, value, 0.5 * length
 
 
-def _mean_weights(problem: Problem, state: State) -> dict[str, Any]:
-    xp = namespace(state.U)
+def _describe(problem: Problem, objective: Objective, state: State, paced: PacedWeights) -> tuple[float, Record]:
+    """Return the objective without the penalty of the pacing, and the record of the iteration."""
+    xp, terms = namespace(state.U), objective.values(problem, state)
     means = problem.sum(lambda block, rows: xp.sum(rows.P, axis=0), state.rows) / problem.n
-    return {"mean_weight": float(xp.mean(means)), "mean_weight_per_component": [float(mean) for mean in means]}
+    weights = {"mean_weight": float(xp.mean(means)), "mean_weight_per_component": [float(mean) for mean in means]}
+    value = sum(terms.values())
+    return value, {"objective": value + paced.penalty, **terms, "pacing": paced.penalty, **weights, **paced.record}

@@ -49,13 +49,9 @@ def update_W(
     problem: Problem, loss: Loss, t: float, factors: Factors, tol: float = 1e-3, max_iter: int = 5, cg_iter: int = 20
 ) -> Factors:
     """Minimize in W: one problem in (d, k). The maximum numbers of steps are those of the released code of LEML."""
-    design = Factored(factors.H)
-    until: dict[str, Any] = {"tol": tol, "max_iter": max_iter, "cg_iter": cg_iter}
-    # Steps that are truncated would otherwise depend on rounding errors, and with them on the row blocks.
-    result = newton_minimize(
-        problem, loss, design, Penalty(t), factors.W, offset=factors.b, reorthogonalize=True, **until
-    )
-    return replace(factors, W=result.B)
+    # Truncated steps depend on rounding errors, and with them on the row blocks, unless they are reorthogonalized.
+    options: Any = {"offset": factors.b, "reorthogonalize": True, "tol": tol, "max_iter": max_iter, "cg_iter": cg_iter}
+    return replace(factors, W=newton_minimize(problem, loss, Factored(factors.H), Penalty(t), factors.W, **options).B)
 
 
 def update_H(inner: Problem, loss: Loss, t: float, factors: Factors, tol: float = 1e-6) -> Factors:

@@ -1,6 +1,7 @@
 """Losses of entries: value, slope, curvature and quadratic models as functions of a sign y and a score f."""
 
-from typing import Any, Protocol, Self
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
 
 from spmld._arrays import namespace
 
@@ -22,57 +23,44 @@ def softplus(t: Array) -> Array:
     return xp.log1p(xp.exp(-size)) + 0.5 * (size + t)
 
 
-class Loss(Protocol):
-    """Interface of a loss."""
+class Loss(ABC):
+    """A loss of entries; by default it is the same for all entries."""
 
-    quadratic: bool
+    quadratic: ClassVar[bool] = False
     """Whether the loss is quadratic in the score, so that it is its own quadratic model."""
-    scores_are_log_odds: bool
+    scores_are_log_odds: ClassVar[bool] = False
     """Whether scores that minimize the expected loss are the log-odds of the label."""
 
-    def columns(self, keep: Array | slice) -> "Loss":
-        """Return the loss of some labels."""
-        ...
-
-    def at(self, rows: Array, columns: Array) -> "Loss":
-        """Return the loss of entries at some rows of some labels."""
-        ...
-
+    @abstractmethod
     def value(self, y: Array, f: Array) -> Array:
         """Return the loss of each entry."""
-        ...
 
-    def slope(self, y: Array, f: Array) -> Array:
-        """Return the derivative in the score."""
-        ...
-
+    @abstractmethod
     def derivatives(self, y: Array, f: Array) -> tuple[Array, Array]:
-        """Return the slope and the second derivative, one-sided at a kink of the slope."""
-        ...
+        """Return the slope and the second derivative in the score, one-sided at a kink of the slope."""
 
+    @abstractmethod
     def majorizer(self, y: Array, f: Array) -> tuple[Array, Array]:
         """Return weight c and response r: ``c/2 (f' - r)^2`` plus a constant majorizes the loss and touches it at f."""
-        ...
 
     def model(self, y: Array, f: Array) -> tuple[Array, Array]:
         """Return c and r with the slope of the loss at f and a closer curvature, not always above the loss."""
-        ...
+        return self.majorizer(y, f)
 
+    def slope(self, y: Array, f: Array) -> Array:
+        """Return the derivative in the score."""
+        return self.derivatives(y, f)[0]
 
-class SameLoss:
-    """A loss that is the same for all entries."""
-
-    quadratic = False
-    scores_are_log_odds = False
-
-    def columns(self, keep: Array | slice) -> Self:
+    def columns(self, keep: Array | slice) -> "Loss":
+        """Return the loss of some labels."""
         return self
 
-    def at(self, rows: Array, columns: Array) -> Self:
+    def at(self, rows: Array, columns: Array) -> "Loss":
+        """Return the loss of entries at some rows of some labels."""
         return self
 
 
-class Squared(SameLoss):
+class Squared(Loss):
     """1/2 (y - f)^2, which majorizes itself."""
 
     quadratic = True
@@ -80,28 +68,20 @@ class Squared(SameLoss):
     def value(self, y: Array, f: Array) -> Array:
         return 0.5 * (y - f) ** 2
 
-    def slope(self, y: Array, f: Array) -> Array:
-        return f - y
-
     def derivatives(self, y: Array, f: Array) -> tuple[Array, Array]:
         return f - y, namespace(f).ones_like(f)
 
     def majorizer(self, y: Array, f: Array) -> tuple[Array, Array]:
         return namespace(f).ones_like(f), y
 
-    model = majorizer
 
-
-class Logistic(SameLoss):
+class Logistic(Loss):
     """log(1 + exp(-y f)), majorized by the bound of Jaakkola and Jordan (2000)."""
 
     scores_are_log_odds = True
 
     def value(self, y: Array, f: Array) -> Array:
         return softplus(-y * f)
-
-    def slope(self, y: Array, f: Array) -> Array:
-        return self.derivatives(y, f)[0]
 
     def derivatives(self, y: Array, f: Array) -> tuple[Array, Array]:
         t = namespace(f).tanh(0.5 * f)
@@ -116,10 +96,8 @@ class Logistic(SameLoss):
 
     def model(self, y: Array, f: Array) -> tuple[Array, Array]:
         """Return Newton's curvature where the score has the right sign, and the bound where Newton overshoots."""
-        xp = namespace(f)
         slope, curvature = self.derivatives(y, f)
-        c, _ = self.majorizer(y, f)
-        c = xp.where(y * f > 0, curvature + 1e-4, c)
+        c = namespace(f).where(y * f > 0, curvature + 1e-4, self.majorizer(y, f)[0])
         return c, f - slope / c
 
 

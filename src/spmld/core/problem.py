@@ -6,14 +6,14 @@ what `map` returns is passed to `map`, `sum` and `gather`, and not used otherwis
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
 from itertools import accumulate
 from operator import add
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -120,6 +120,8 @@ class Engine:
     """Number of blocks that are processed at the same time."""
     selects_labels: ClassVar[bool] = True
     """Whether solvers can select single labels of the blocks, in order to fit them separately."""
+    threaded: ClassVar[bool] = True
+    """Whether blocks can be processed in threads of this process."""
     max_loaded: ClassVar[int | None] = None
     """Maximum number of samples to load for estimators that need them in memory; None for all."""
     steps_per_pass: ClassVar[int] = 1
@@ -167,34 +169,30 @@ class Engine:
             parts += [block] if len(slices) == 1 else [block.rows(s) for s in slices]
         return tuple(parts), tuple(block.n for block in parts)
 
-    def threads(self, count: int) -> AbstractContextManager["Engine"]:
-        """Return a context with an engine that uses threads, if blocks are in memory and `count` is above 1."""
-        return ThreadEngine(count) if count > 1 else nullcontext(self)
+    @contextmanager
+    def threads(self, count: int) -> Iterator["Engine"]:
+        """Provide an engine that uses threads, if it can and `count` is above 1.
+
+        Examples
+        --------
+        >>> from spmld.core.problem import Engine
+        >>> with Engine().threads(2) as engine:
+        ...     engine.sum(lambda x: x**2, [1, 2, 3])
+        14
+        """
+        if count == 1 or not self.threaded:
+            yield self
+            return
+        # Threads of linear algebra would compete with those of the blocks.
+        with limit_threads(), ThreadPoolExecutor(count) as pool:
+            yield ThreadEngine(pool, count)
 
 
 class ThreadEngine(Engine):
-    """Operations on row blocks in threads. Sums do not depend on the number of threads, only on the blocks.
+    """Operations on row blocks in threads. Sums do not depend on the number of threads, only on the blocks."""
 
-    Examples
-    --------
-    >>> from spmld.core.problem import ThreadEngine
-    >>> with ThreadEngine(2) as engine:
-    ...     engine.sum(lambda x: x**2, [1, 2, 3])
-    14
-    """
-
-    def __init__(self, n_threads: int):
-        self.n_threads = n_threads
-        self._pool = ThreadPoolExecutor(n_threads)
-        self._limit = limit_threads()  # threads of linear algebra would compete with those of the blocks
-
-    def __enter__(self) -> Self:
-        self._limit.__enter__()
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self._limit.__exit__(*error)
-        self._pool.shutdown(cancel_futures=True)
+    def __init__(self, pool: ThreadPoolExecutor, n_threads: int):
+        self._pool, self.n_threads = pool, n_threads
 
     def map(self, function: Callable[..., Any], *rows: Sequence[Any]) -> tuple[Any, ...]:
         """Apply `function` to the arguments of each block."""
@@ -302,7 +300,5 @@ def update_rows(problem: Problem, state: State, update: Callable[..., Rows], *ro
 
 def set_rows(state: State, **parts: Sequence[Array]) -> State:
     """Replace V, T or P, given in row blocks in memory."""
-    names = list(parts)
-    values = zip(*parts.values(), strict=True)
-    rows = tuple(replace(r, **dict(zip(names, v, strict=True))) for r, v in zip(state.rows, values, strict=True))
-    return replace(state, rows=rows)
+    rows = (replace(r, **{name: blocks[i] for name, blocks in parts.items()}) for i, r in enumerate(state.rows))
+    return replace(state, rows=tuple(rows))

@@ -39,11 +39,6 @@ def products(A: Array, i: Array, j: Array) -> Array:
     return (xp.take(columns, i, axis=0) * xp.take(columns, j, axis=0)).T
 
 
-def solve_each(A: Array, B: Array) -> Array:
-    """Return x_i = A_i^-1 b_i for a stack of small positive definite matrices and the rows of B."""
-    return namespace(A).linalg.solve(A, B[:, :, None])[:, :, 0]
-
-
 @dataclass(frozen=True)
 class UpdateV:
     """One k x k system per row: (U^T diag(c) U + diag(a p) + tV I) v = U^T (c o (r - b)) + a p o t.
@@ -113,7 +108,7 @@ class UpdateU:
             current = xp.concat([U, b[:, None]], axis=1)[:, :q]
             S = conjugate_gradient(apply, precondition, B, current, self.tol, self.max_iter)
         else:
-            S = solve_each(A, B)
+            S = xp.linalg.solve(A, B[:, :, None])[:, :, 0]
         return replace(state, U=S[:, :k], b=S[:, k] if problem.fit_intercept else b)
 
     def _normal_equations(

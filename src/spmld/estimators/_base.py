@@ -1,15 +1,16 @@
 """MultiLabelEstimator, the base class of all estimators: probabilities, predictions and completion from scores."""
 
 from abc import ABC
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import arrays_to_numpy, move, namespace, on_accelerator, to_numpy
 from spmld._frames import frame_like, is_frame
 from spmld._threads import limit_threads
+from spmld._validation import Validated
 from spmld.core.iteration import active_recorder
 from spmld.estimators._inputs import check_features, check_labels, check_weights
 from spmld.estimators.annotators import annotated_labels, is_annotated
@@ -29,15 +30,16 @@ from spmld.scale.predictions import complete_collection, labels_of, map_blocks, 
 from spmld.scale.row_blocks import RowBlocks
 
 
-class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin, BaseEstimator, ABC):
+class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin, Validated, ABC):
     """Base class of all estimators; subclasses implement `_fit` and `_scores`.
 
     Labels with positive scores are predicted. Probabilities are those of the loss named by the attribute `loss`, see
     `spmld.estimators.probabilities.score_probabilities`, unless the subclass overrides `_probabilities`, or
     `_probabilities_for` if they are not a function of the scores.
 
-    Parameters are validated in `fit` by ``_parameter_constraints``, as in scikit-learn, and by `_check_parameters`. The
-    estimators of this library declare them as fields of a dataclass, which generates the constructor.
+    The estimators of this library declare their parameters as fields of a dataclass, which generates the constructor.
+    In `fit`, parameters are validated by the types of the fields or by ``_parameter_constraints``, as in scikit-learn,
+    and by `_check_parameters`.
 
     Attributes
     ----------
@@ -71,7 +73,6 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
     """
 
     loss = "logistic"
-    _parameter_constraints: ClassVar[dict[str, Any]] = {}
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
         """Fit to validated features, labels and entry weights in memory; weights are 0 for missing entries."""

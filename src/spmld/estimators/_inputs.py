@@ -13,8 +13,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
-from spmld._arrays import check_masked, check_sparse, features_to_numpy, namespace, on_accelerator
-from spmld.core.k_means import k_means
+from spmld._arrays import check_masked, check_sparse, features_to_numpy, move, namespace, to_numpy
 from spmld.core.lazy_matrix import loaded
 from spmld.core.problem import Engine
 from spmld.labels import Labels, read_labels
@@ -51,16 +50,7 @@ def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     if not bool(xp.all(xp.isfinite(X))):
         raise ValueError("X contains NaN or infinity; impute these values or remove the samples first")
     check_overflow(X)
-    if reset:
-        estimator.n_features_in_ = int(X.shape[1])
-        if hasattr(estimator, "feature_names_in_"):
-            del estimator.feature_names_in_
-    elif X.shape[1] != estimator.n_features_in_:
-        raise ValueError(
-            f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
-            f"{estimator.n_features_in_} features as input"
-        )
-    return X
+    return validate_data(estimator, X, reset=reset, skip_check_array=True)  # names and number of the features
 
 
 def check_labels(estimator: BaseEstimator, X: Any, Y: Any, mask: Any, *, classes: Any = None) -> Labels:
@@ -83,28 +73,24 @@ def check_labels(estimator: BaseEstimator, X: Any, Y: Any, mask: Any, *, classes
 def cluster_samples(
     engine: Engine, X: Sequence[Any], counts: Sequence[int], count: int, rng: np.random.RandomState
 ) -> tuple[Any, ...]:
-    """Return the index of the k-means cluster of each sample, in row blocks; on an accelerator if X is there."""
-    if (parts := engine.in_memory(X)) and on_accelerator(parts[0]):
-        return engine.map(lambda part: k_means(part, count, rng), X)
+    """Return the index of the k-means cluster of each sample, in row blocks."""
     n = sum(counts)
     rows = np.sort(rng.permutation(n)[:MAX_CLUSTERED]) if n > MAX_CLUSTERED else None
-    sample = features_to_numpy(take_rows(engine, X, counts, rows))
-    means = fit_clusters(sample, count, rng, copy=len(counts) == 1)
-    del sample
-    return engine.map(lambda part: means.predict(_for_k_means(part)).astype(np.int64), X)
-
-
-def _for_k_means(X: Any) -> Any:
-    return with_short_indices(features_to_numpy(loaded(X)))
-
-
-def fit_clusters(X: Any, count: int, rng: np.random.RandomState, *, copy: bool = True) -> KMeans:
-    """Find clusters of samples by k-means, which changes X if it is not copied."""
+    sample = with_short_indices(features_to_numpy(take_rows(engine, X, counts, rows)))
+    # Samples of one block may be its own array, which must not change.
+    means = KMeans(count, n_init=1, random_state=rng.randint(2**31 - 1), copy_x=len(counts) == 1)
     with warnings.catch_warnings():
         # With fewer distinct samples than clusters some clusters are empty, which is harmless.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        means = KMeans(count, n_init=1, random_state=rng.randint(2**31 - 1), copy_x=copy)
-        return means.fit(with_short_indices(X))
+        centers = means.fit(sample).cluster_centers_
+    norms = (centers**2).sum(axis=1)
+
+    def nearest(part: Any) -> Any:
+        part = loaded(part)
+        distances = move(norms, part) - 2 * (part @ move(centers.T, part))
+        return to_numpy(namespace(distances).argmin(distances, axis=1))
+
+    return engine.map(nearest, X)
 
 
 def is_tensor(X: Any) -> bool:

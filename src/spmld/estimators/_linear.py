@@ -8,7 +8,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import features_to_numpy, move, namespace, to_dense, to_numpy
 from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators.progress import CallbackSupportMixin
 
 
 def align_arrays(X: Any, *arrays: Any) -> tuple[Any, ...]:
@@ -54,7 +53,7 @@ class LinearModel(MultiLabelEstimator):
         return X @ W.T + b
 
 
-class FactoredModel(CallbackSupportMixin, MultiLabelEstimator):
+class FactoredModel(MultiLabelEstimator):
     """Scores X W U^T + b with `feature_weights_` W, `label_factors_` U and `intercept_` b."""
 
     @property

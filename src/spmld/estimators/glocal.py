@@ -1,13 +1,38 @@
 """GLOCAL: latent labels with global and local label correlations (Zhu, Kwok and Zhou, 2018)."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
-from spmld.estimators._latent import LatentLabelModel
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from spmld._arrays import move, namespace, numpy_dtype, on_accelerator, to_numpy
+from spmld._validation import NonNegative, NonNegativeInt, Positive, PositiveInt, RandomState
+from spmld.core.descent import DESCENT
+from spmld.core.entries import few_for_factors
+from spmld.core.initialization import random_init, spectral_init
+from spmld.core.iteration import Result, Status
+from spmld.core.latent_solver import Pacing, exact_steps, solve_spmld
+from spmld.core.losses import LOSSES
+from spmld.core.problem import Problem, Rows, State, make_problem
+from spmld.core.steps import BlockUpdate, UpdateV
+from spmld.core.terms import Correlation, Coupling, Fit, Objective, Ridge
+from spmld.estimators._inputs import cluster_samples, is_tensor
+from spmld.estimators._linear import FactoredModel, align_arrays
+from spmld.estimators.progress import report_progress, set_history
+from spmld.estimators.scaling import FeatureScaler
+from spmld.labels import Labels
+from spmld.scale.block_data import BlockData
+
+INITS = {"spectral": spectral_init, "random": random_init}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class GLOCAL(LatentLabelModel):
+class GLOCAL(FactoredModel):
     r"""Multi-label learning with global and local label correlations, for partially observed labels.
 
     A few latent labels explain the labels, :math:`Y \approx V U^\top + 1 b^\top`, and the features explain the latent
@@ -118,25 +143,171 @@ class GLOCAL(LatentLabelModel):
     (12, 12)
     """
 
-    n_components: int = 20
-    n_groups: int = 3
-    correlation_rank: int = 20
-    coupling: float = 0.3
-    global_correlation: float = 1e-3
-    local_correlation: float = 1e-5
-    ridge: float = 0.03
-    feature_ridge: float = 0.25
+    n_components: PositiveInt = 20
+    n_groups: PositiveInt = 3
+    correlation_rank: PositiveInt = 20
+    coupling: Positive = 0.3
+    global_correlation: NonNegative = 1e-3
+    local_correlation: NonNegative = 1e-5
+    ridge: Positive = 0.03
+    feature_ridge: NonNegative = 0.25
     standardize: bool = True
     rescale: bool = True
     loss: Literal["logistic", "squared"] = "logistic"
     fit_intercept: bool = True
     solver: Literal["exact", "descent"] = "exact"
     init: Literal["spectral", "random"] = "spectral"
-    n_warmup_iter: int = 0
-    max_iter: int = 100
-    tol: float | None = 1e-3
+    n_warmup_iter: NonNegativeInt = 0
+    max_iter: PositiveInt = 100
+    tol: NonNegative | None = 1e-3
     n_jobs: int | None = None
     device: str | None = None
-    random_state: Any = None
-    callback: Any = None
+    random_state: RandomState = None
+    callback: Callable[..., Any] | None = None
     verbose: bool | int = False
+
+    def _fit_blocks(self, data: BlockData) -> None:
+        if self.solver != "exact" and not data.engine.in_memory(data.X):
+            raise ValueError(f'solver must be "exact" if X is not in memory, got {self.solver!r}')
+        data = data.sparsified()
+        data = data if data.features.sparse else data.to_device(self.device)
+        scaler = FeatureScaler(center=self.fit_intercept) if self.standardize else None
+        if scaler is not None:
+            original, data = data, data.transform(scaler)
+            original.release()
+        mean = data.entries.weight / data.entries.n_observed
+        if self.rescale and not 1e-3 <= mean <= 1e3:  # with `rescale`, only the ratios of weights matter
+            data = data.multiply_weights(1 / mean)
+        rng = check_random_state(self.random_state)
+        n_groups = min(self.n_groups, data.n) if self.local_correlation > 0 else 1
+        group = cluster_samples(data.engine, data.X, data.counts, n_groups, rng) if n_groups > 1 else None
+        data = data.to_device(self.device)
+        like = data.example
+        few = not is_tensor(like) and few_for_factors(data.entries.n_observed, data.n * data.shape[1])
+        with data.engine.threads(1 if on_accelerator(like) else effective_n_jobs(self.n_jobs)) as engine:
+            problem = replace(data, engine=engine).problem(self.fit_intercept, group, n_groups, observed_only=few)
+            data.release()
+            self._fit_problem(problem, like, data.entries.weight, scaler, rng)
+
+    def _fit_problem(
+        self, problem: Problem, X: Any, weight: float, scaler: FeatureScaler | None, rng: np.random.RandomState
+    ) -> None:
+        """Fit variables of the array type of X. `weight` is the sum of the entry weights."""
+        k = min(self.n_components, problem.n_labels)
+        objective = self._objective(problem, weight, k)
+
+        def uniform(shape: tuple[int, ...]) -> Any:
+            return move(rng.uniform(size=shape).astype(numpy_dtype(X), copy=False), X)
+
+        state = INITS[self.init](problem, k, self.correlation_rank, uniform)
+        try:
+            result = self._solve(problem, objective, state)
+        except (FloatingPointError, np.linalg.LinAlgError) as error:
+            raise ValueError(f"{error}; scale the values of X or entry_weight") from error
+        self._set_result(problem, objective, result, scaler)
+
+    def _n_numbers(self, n: int, d: int, l: int) -> int:
+        return 8 * (n + d + l) * min(self.n_components, l)
+
+    def _objective(self, problem: Problem, observed: float, k: int) -> Objective:
+        """Return the terms with their weights, multiplied by size factors if `rescale`."""
+        n, (d, l) = problem.n, (self.n_features_in_, problem.n_labels)
+        g = problem.sizes.shape[0]
+
+        def scaled(value: float, size: float) -> float:
+            return value * observed / size if self.rescale else float(value)
+
+        return Objective(
+            Fit(LOSSES[self.loss]),
+            Coupling(scaled(self.coupling, n * k)),
+            Correlation(scaled(self.global_correlation, n**2), scaled(self.local_correlation, (n / g) ** 2)),
+            Ridge(tU=scaled(self.ridge, l * k), tV=scaled(self.ridge, n * k), tW=scaled(self.feature_ridge, d * k)),
+        )
+
+    def _steps(self) -> tuple[BlockUpdate, ...]:
+        """Return the updates of Z, V, U and W."""
+        return exact_steps(self.tol) if self.solver == "exact" else DESCENT
+
+    def _pacing(self, problem: Problem) -> Pacing | None:
+        """Return the pacing of the main iterations."""
+        return None
+
+    def _solve(self, problem: Problem, objective: Objective, state: State) -> Result[State]:
+        report = partial(report_progress, self)
+        run = partial(solve_spmld, problem, extrapolate=self.solver == "exact", callback=report)
+        steps, history = self._steps(), []
+        if self.n_warmup_iter:
+            uncorrelated, (_, update_V, update_U, update_W) = replace(objective, correlation=Correlation()), steps
+            order = (update_U, update_V, update_W)
+            warm = run(uncorrelated, state, order, max_iter=self.n_warmup_iter, tol=None, stage="warm-up")
+            if warm.status is Status.STOPPED:
+                return warm
+            state, history = warm.state, warm.history
+        result = run(objective, state, steps, pacing=self._pacing(problem), max_iter=self.max_iter, tol=self.tol)
+        return replace(result, history=history + result.history)
+
+    def _set_result(
+        self, problem: Problem, objective: Objective, result: Result[State], scaler: FeatureScaler | None
+    ) -> None:
+        state = result.state
+        self._fitted_objective = objective
+        xp = namespace(state.U)
+        self.label_factors_ = state.U
+        unscaled = state.W, xp.zeros_like(state.W[0, :])
+        self.feature_weights_, self.latent_offsets_ = scaler.unscale(state.W) if scaler else unscaled
+        self.intercept_ = state.b - state.U @ self.latent_offsets_
+        self.correlation_factors_ = state.Z
+        if rows := problem.engine.in_memory(state.rows):
+            self.latent_labels_ = xp.concat([block.V for block in rows])
+            self.self_paced_weights_ = xp.concat([block.P for block in rows])
+        self.group_sizes_ = to_numpy(problem.sizes)
+        self.converged_ = result.status is Status.CONVERGED
+        set_history(self, result)
+
+    def _completed_scores(self, X: Any, labels: Labels) -> Any:
+        """Return V U^T + b, with V fitted to both features and observed labels for fixed U, W and b."""
+        X, U, W, b = align_arrays(X, self.label_factors_, self.feature_weights_, self.intercept_)
+        xp = namespace(U)
+        group = move(np.zeros(X.shape[0], dtype=np.int64), X)
+        problem = make_problem(X, move(labels.signs, X), move(labels.observed, X), group, 1, dtype=U.dtype)
+        offsets = move(to_numpy(self.latent_offsets_), U)
+        predicted = problem.map(lambda block: block.X @ W - offsets)
+        rows = tuple(Rows(V=T, T=T, P=xp.ones_like(T)) for T in predicted)
+        b = b + U @ offsets
+        state = State(U=U, b=b, W=W, Z=move(to_numpy(self.correlation_factors_), X), rows=rows)
+        # The penalties of the fixed U and W are constants, relative to which changes would look small.
+        ridge = replace(self._fitted_objective.ridge, tU=0.0, tW=0.0)
+        objective = replace(self._fitted_objective, correlation=Correlation(), ridge=ridge)
+        state = solve_spmld(problem, objective, state, (UpdateV(),), extrapolate=False, max_iter=20, tol=1e-6).state
+        return xp.concat([rows.V for rows in state.rows]) @ U.T + b
+
+    def label_correlation(self, group: int | None = None) -> np.ndarray:
+        """Return the learned label correlation matrix.
+
+        The rows of the factor Z of a group have unit length, so Z Z^T is a Laplacian with unit diagonal: I minus the
+        correlations. Labels whose scores rise together have a correlation near 1. A label that is independent of all
+        others has arbitrary correlations, not zeros, because its row has unit length too.
+
+        Parameters
+        ----------
+        group : int, optional
+            Index of a group of samples. None returns the global correlation: the mean over groups, weighted by size.
+
+        Returns
+        -------
+        ndarray of shape (n_labels, n_labels)
+            Symmetric, with ones on the diagonal and values in [-1, 1].
+        """
+        check_is_fitted(self)
+        if not self._fitted_objective.correlation.active:
+            raise ValueError("global_correlation or local_correlation must be positive during fit, got 0 for both")
+        Z = to_numpy(self.correlation_factors_)
+        if group is None:
+            laplacian = np.einsum("g,gir,gjr->ij", self.group_sizes_ / self.group_sizes_.sum(), Z, Z)
+        elif isinstance(group, (int, np.integer)) and 0 <= group < len(Z):
+            laplacian = Z[group] @ Z[group].T
+        else:
+            raise ValueError(f"group must be None or an integer from 0 to {len(Z) - 1}, got {group!r}")
+        correlation = np.clip(-laplacian, -1, 1)
+        np.fill_diagonal(correlation, 1)
+        return correlation

@@ -1,13 +1,13 @@
 """LabelPrior: the frequency of each label, the same for all samples."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spmld._arrays import move
-from spmld._validation import POSITIVE
+from spmld._validation import Positive
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators.probabilities import log_odds
 from spmld.labels import Labels
@@ -55,9 +55,7 @@ class LabelPrior(MultiLabelEstimator):
     array([0.6, 0.4])
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"smoothing": [POSITIVE]}
-
-    smoothing: float = 1.0
+    smoothing: Positive = 1.0
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
         self.prior_ = smoothed_frequency(labels.signs, weights, self.smoothing)

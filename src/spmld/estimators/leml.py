@@ -1,14 +1,16 @@
 """LEML: low-rank linear models of all labels (Yu, Jain, Kar and Dhillon, 2014)."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from sklearn.utils import check_random_state
 
 from spmld._arrays import move, numpy_dtype
-from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, POSITIVE, POSITIVE_INT, Interval, RealNotInt, StrOptions
+from spmld._validation import FloatFraction, NonNegative, Positive, PositiveInt, RandomState
 from spmld.core.entries import few_for_factors
 from spmld.core.leml import Factors, solve_leml
 from spmld.core.losses import LOSSES
@@ -95,23 +97,15 @@ class LEML(FactoredModel):
     (12, 6)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **COMMON_CONSTRAINTS,
-        "n_components": [POSITIVE_INT, Interval(RealNotInt, 0, 1, closed="right")],
-        "alpha": [POSITIVE],
-        "loss": [StrOptions(set(LOSSES))],
-        "tol": [NON_NEGATIVE, None],
-    }
-
-    n_components: float = 10
-    alpha: float = 10.0
+    n_components: PositiveInt | FloatFraction = 10
+    alpha: Positive = 10.0
     loss: Literal["squared", "logistic"] = "squared"
     fit_intercept: bool = False
-    max_iter: int = 10
-    tol: float | None = None
+    max_iter: PositiveInt = 10
+    tol: NonNegative | None = None
     device: str | None = None
-    random_state: Any = None
-    callback: Any = None
+    random_state: RandomState = None
+    callback: Callable[..., Any] | None = None
     verbose: bool | int = False
 
     def _fit_blocks(self, data: BlockData) -> None:
@@ -127,9 +121,8 @@ class LEML(FactoredModel):
         # Huge features would make the first scores huge, from which few iterations do not recover.
         W = W / largest if largest > 1e6 else W
         loss, factors = LOSSES[self.loss], Factors(W, H, 0 * H[:, 0])
-        with report_progress(self) as report:
-            options: Any = {"max_iter": self.max_iter, "tol": self.tol, "callback": report}
-            result = solve_leml(problem, loss, self.alpha, factors, **options)
+        options: Any = {"max_iter": self.max_iter, "tol": self.tol, "callback": partial(report_progress, self)}
+        result = solve_leml(problem, loss, self.alpha, factors, **options)
         factors = result.state
         self.feature_weights_, self.label_factors_, self.intercept_ = factors.W, factors.H, factors.b
         set_history(self, result)

@@ -1,7 +1,7 @@
 """MaskedBoosting: gradient boosting of the observed entries of all labels, with shared trees."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,16 +11,7 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import check_random_state
 
 from spmld._arrays import features_to_numpy, move, to_numpy
-from spmld._validation import (
-    COMMON_CONSTRAINTS,
-    FRACTION,
-    NON_NEGATIVE,
-    POSITIVE,
-    POSITIVE_INT,
-    Interval,
-    RealNotInt,
-    StrOptions,
-)
+from spmld._validation import FloatFraction, Fraction, NonNegative, Positive, PositiveInt, RandomState
 from spmld.core.losses import Loss
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators._inputs import check_rates, with_short_indices
@@ -34,21 +25,6 @@ GRID = 2.0**20
 """Inverse of the precision of the targets of a tree."""
 SMALLEST = np.finfo(float).tiny
 _Floats = NDArray[np.float64]
-
-
-class _TreeFeatures(NamedTuple):
-    """Features in the forms in which scikit-learn grows trees and evaluates them."""
-
-    columns: Any
-    rows: Any
-
-    @classmethod
-    def of(cls, X: Any) -> "_TreeFeatures":
-        """Return the forms of X; a dense array is in both."""
-        if not sp.issparse(X):
-            return cls(*[np.ascontiguousarray(single_precision(X))] * 2)
-        rows = sp.csr_matrix(with_short_indices(X).astype(np.float32))
-        return cls(rows.tocsc(), rows)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -127,34 +103,17 @@ class MaskedBoosting(MultiLabelEstimator):
     (2, 12)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **COMMON_CONSTRAINTS,
-        "n_estimators": [POSITIVE_INT],
-        "learning_rate": [POSITIVE],
-        "max_features": [
-            POSITIVE_INT,
-            Interval(RealNotInt, 0, 1, closed="right"),
-            StrOptions({"auto", "sqrt", "log2"}),
-            None,
-        ],
-        "max_depth": [POSITIVE_INT],
-        "min_samples_leaf": [POSITIVE_INT],
-        "subsample": [FRACTION],
-        "n_projections": [POSITIVE_INT],
-        "l2_regularization": [NON_NEGATIVE],
-    }
-
-    n_estimators: int = 200
-    learning_rate: float = 0.1
-    max_depth: int = 6
-    min_samples_leaf: int = 5
-    max_features: int | float | str | None = "auto"
-    subsample: float = 0.5
-    l2_regularization: float = 1.0
-    n_projections: int = 8
-    max_samples: int | None = None
+    n_estimators: PositiveInt = 200
+    learning_rate: Positive = 0.1
+    max_depth: PositiveInt = 6
+    min_samples_leaf: PositiveInt = 5
+    max_features: PositiveInt | FloatFraction | Literal["auto", "sqrt", "log2"] | None = "auto"
+    subsample: Fraction = 0.5
+    l2_regularization: NonNegative = 1.0
+    n_projections: PositiveInt = 8
+    max_samples: PositiveInt | None = None
     warm_start: bool = False
-    random_state: Any = None
+    random_state: RandomState = None
     false_positive_rate: Any = 0.0
     false_negative_rate: Any = 0.0
 
@@ -192,17 +151,20 @@ class MaskedBoosting(MultiLabelEstimator):
             `n_estimators` trees.
         """
         trees = Trees.empty(signs.shape[1]) if trees is None else trees
-        scores, samples, parts = scores.copy(), _TreeFeatures.of(X), [trees]
+        # Trees are evaluated on rows, and grown on columns if features are sparse.
+        rows: Any = sp.csr_matrix(with_short_indices(X).astype(np.float32)) if sp.issparse(X) else single_precision(X)
+        samples = rows, rows.tocsc() if sp.issparse(X) else rows
+        scores, parts = scores.copy(), [trees]
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=self.n_estimators)
         with sklearn.config_context(skip_parameter_validation=True):  # a quarter of the time of small fits
             for seed in seeds[len(trees.roots) :]:
                 slope, curvature = loss.derivatives(signs, scores)
-                tree, leaves = self._grow(samples, -weights * slope, weights * curvature, int(seed))
+                tree, leaves = self._grow(*samples, -weights * slope, weights * curvature, int(seed))
                 scores += tree.value[leaves]
                 parts.append(tree)
         return Trees.concatenate(parts)
 
-    def _grow(self, X: _TreeFeatures, g: _Floats, h: _Floats, seed: int) -> tuple[Trees, NDArray[np.intp]]:
+    def _grow(self, rows: Any, columns: Any, g: _Floats, h: _Floats, seed: int) -> tuple[Trees, NDArray[np.intp]]:
         """Return a tree, with leaf values that are multiplied by the learning rate, and the leaves of all samples."""
         rng, n = np.random.RandomState(seed), len(g)
         chosen = (rng.random_sample(n) < self.subsample).astype(float)
@@ -210,11 +172,11 @@ class MaskedBoosting(MultiLabelEstimator):
         tree = DecisionTreeRegressor(
             max_depth=self.max_depth,
             min_samples_leaf=self.min_samples_leaf,
-            max_features=self._n_split_features(X.rows.shape[1]),
+            max_features=self._n_split_features(rows.shape[1]),
             splitter="random",
             random_state=rng.randint(2**31 - 1),
-        ).fit(X.columns, self._targets(g, h, rng), sample_weight=chosen, check_input=False)
-        leaves = tree.tree_.apply(X.rows)
+        ).fit(columns, self._targets(g, h, rng), sample_weight=chosen, check_input=False)
+        leaves = tree.tree_.apply(rows)
         member = sp.csr_array((chosen, leaves, np.arange(n + 1)), shape=(n, tree.tree_.node_count)).T
         steps = member @ g / (member @ h + self.l2_regularization + SMALLEST)
         return Trees.from_tree(tree.tree_, self.learning_rate * steps), leaves

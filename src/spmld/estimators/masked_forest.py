@@ -1,14 +1,14 @@
 """MaskedForest: a random forest for each label, on the samples where the label is observed."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier
 
 from spmld._arrays import features_to_numpy, move
-from spmld._validation import COMMON_CONSTRAINTS, POSITIVE_INT, Interval, RealNotInt, StrOptions
+from spmld._validation import FloatFraction, PositiveInt, RandomState
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators._inputs import check_rates
 from spmld.estimators.per_label import PerLabelClassifier
@@ -69,26 +69,14 @@ class MaskedForest(MultiLabelEstimator):
     (2, 12)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **COMMON_CONSTRAINTS,
-        "n_estimators": [POSITIVE_INT],
-        "min_samples_leaf": [POSITIVE_INT],
-        "max_features": [
-            POSITIVE_INT,
-            Interval(RealNotInt, 0, 1, closed="right"),
-            StrOptions({"sqrt", "log2"}),
-            None,
-        ],
-    }
-
-    n_estimators: int = 100
-    min_samples_leaf: int = 1
-    max_features: int | float | str | None = "sqrt"
-    max_samples: int | None = None
+    n_estimators: PositiveInt = 100
+    min_samples_leaf: PositiveInt = 1
+    max_features: PositiveInt | FloatFraction | Literal["sqrt", "log2"] | None = "sqrt"
+    max_samples: PositiveInt | None = None
     false_positive_rate: Any = 0.0
     false_negative_rate: Any = 0.0
     n_jobs: int | None = None
-    random_state: Any = None
+    random_state: RandomState = None
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
         check_rates(self, labels.shape[1])

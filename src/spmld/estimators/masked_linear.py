@@ -2,13 +2,13 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from spmld._arrays import move, namespace, numpy_dtype, to_dense, to_numpy
 from spmld._threads import linear_algebra_threads, thread_map
-from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, POSITIVE
+from spmld._validation import NonNegative, Positive, PositiveInt
 from spmld.core.designs import Features, Penalty, label_laplacian
 from spmld.core.entries import few_for_single_labels
 from spmld.core.initialization import label_means
@@ -28,12 +28,10 @@ from spmld.scale.block_data import BlockData
 class _MaskedLinear(LinearModel):
     """Minimizes sum J o loss(Y, X W + 1 b^T) + t/2 (|W|^2 + g tr(W L W^T)); subclasses define the loss and t."""
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {**COMMON_CONSTRAINTS, "label_graph_penalty": [NON_NEGATIVE]}
-
-    label_graph_penalty: float = 0.0
+    label_graph_penalty: NonNegative = 0.0
     fit_intercept: bool = True
-    tol: float = 1e-3
-    max_iter: int = 100
+    tol: Positive = 1e-3
+    max_iter: PositiveInt = 100
     warm_start: bool = False
     n_jobs: int | None = None
     device: str | None = None
@@ -174,12 +172,8 @@ class MaskedLogistic(_MaskedLinear):
     """
 
     loss = "logistic"
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "C": [POSITIVE],
-        **_MaskedLinear._parameter_constraints,
-    }
 
-    C: float = 1.0
+    C: Positive = 1.0
     false_positive_rate: Any = 0.0
     false_negative_rate: Any = 0.0
 
@@ -231,9 +225,8 @@ class MaskedRidge(_MaskedLinear):
     """
 
     loss = "squared"
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"alpha": [POSITIVE], **_MaskedLinear._parameter_constraints}
 
-    alpha: float = 1.0
+    alpha: Positive = 1.0
 
     def _ridge(self) -> float:
         return self.alpha

@@ -2,16 +2,16 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
 
 from spmld._arrays import MEMORY, features_to_numpy, move, row_slices
-from spmld._validation import COMMON_CONSTRAINTS, POSITIVE, POSITIVE_INT
+from spmld._validation import Positive, PositiveInt
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators._inputs import check_underflow
 from spmld.estimators.label_prior import smoothed_frequency
@@ -86,15 +86,8 @@ class MLkNN(MultiLabelEstimator):
     (2, 12)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **COMMON_CONSTRAINTS,
-        "n_neighbors": [POSITIVE_INT],
-        "smoothing": [POSITIVE],
-        "metric": [str, callable],
-    }
-
-    n_neighbors: int = 10
-    smoothing: float = 1.0
+    n_neighbors: PositiveInt = 10
+    smoothing: Positive = 1.0
     metric: str | Callable[..., float] = "euclidean"
     n_jobs: int | None = None
 
@@ -108,8 +101,8 @@ class MLkNN(MultiLabelEstimator):
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
         X = features_to_numpy(X)
         check_underflow(X)
-        self._search = NearestNeighbors(metric=self.metric, n_jobs=self.n_jobs).fit(X)
-        self._sparse = sp.issparse(X)
+        self._samples = X
+        self.__dict__.pop("_search", None)  # of the last fit
         self._weighted_signs = labels.signs if weights.dtype == bool else labels.signs * _relative(weights)
         signs, k, s = self._weighted_signs, self.n_neighbors, self.smoothing
         # Missing labels need no neighbors, and a sample is not its own neighbor.
@@ -121,17 +114,13 @@ class MLkNN(MultiLabelEstimator):
         np.add.at(tables, (j, (signs[i, j] > 0).astype(np.intp), count[i, j]), np.abs(signs[i, j]))
         self.likelihood_ = (s + tables) / (s * (k + 1) + tables.sum(axis=2, keepdims=True))
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Replace the search tree, which is compiled and cannot be validated when a file is loaded, by the samples."""
-        state = dict(super().__getstate__())
-        if "_search" in state:
-            state |= {"_search": clone(self._search), "_samples": self._search._fit_X}
-        return state
+    @cached_property
+    def _search(self) -> NearestNeighbors:
+        return NearestNeighbors(metric=self.metric, n_jobs=self.n_jobs).fit(self._samples)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        if "_samples" in self.__dict__:
-            self._search.fit(self.__dict__.pop("_samples"))
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state without the search tree, which is compiled and cannot be validated when a file is loaded."""
+        return {name: value for name, value in super().__getstate__().items() if name != "_search"}
 
     def _scores(self, X: Any) -> Any:
         samples = features_to_numpy(X)
@@ -175,7 +164,7 @@ class MLkNN(MultiLabelEstimator):
 
     def _as_fitted(self, X: Any) -> Any:
         """Return samples in the format of the fit, as the search may not accept sparse features after a dense fit."""
-        return X.toarray() if sp.issparse(X) and not self._sparse else X
+        return X.toarray() if sp.issparse(X) and not sp.issparse(self._samples) else X
 
 
 def _relative(weights: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,20 +1,22 @@
 """ML-LRC: labels completed by a low-rank map (after Xu, Wang, Shen, Wang and Chen, 2014)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from spmld._arrays import move, numpy_dtype
-from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, POSITIVE
+from spmld._validation import NonNegative, Positive, PositiveInt
 from spmld.core.mllrc import MapFit, regression, solve_mllrc, targets
 from spmld.estimators._linear import LinearModel
-from spmld.estimators.progress import CallbackSupportMixin, report_progress, set_history
+from spmld.estimators.progress import report_progress, set_history
 from spmld.scale.block_data import BlockData
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class MLLRC(CallbackSupportMixin, LinearModel):
+class MLLRC(LinearModel):
     r"""Multi-label learning with low-rank label correlations, for partially observed labels (ML-LRC, reconstructed).
 
     The code of ML-LRC [1]_ was not released. The method has a low-rank matrix S of label correlations, labels Y S that
@@ -89,20 +91,14 @@ class MLLRC(CallbackSupportMixin, LinearModel):
     """
 
     loss = "squared"
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **COMMON_CONSTRAINTS,
-        "completion_penalty": [POSITIVE],
-        "alpha": [POSITIVE],
-        "nuclear_penalty": [NON_NEGATIVE],
-    }
 
-    completion_penalty: float = 10.0
-    alpha: float = 30.0
-    nuclear_penalty: float = 30.0
+    completion_penalty: Positive = 10.0
+    alpha: Positive = 30.0
+    nuclear_penalty: NonNegative = 30.0
     fit_intercept: bool = False
-    max_iter: int = 500
-    tol: float = 1e-4
-    callback: Any = None
+    max_iter: PositiveInt = 500
+    tol: Positive = 1e-4
+    callback: Callable[..., Any] | None = None
     verbose: bool | int = False
 
     def _fit_blocks(self, data: BlockData) -> None:
@@ -113,8 +109,8 @@ class MLLRC(CallbackSupportMixin, LinearModel):
         full = targets(problem, zeros.dtype)
         B = regression(full, self.alpha, zeros, self.tol)
         fit = MapFit.of(problem, full, B, self.alpha, self.completion_penalty)
-        with report_progress(self) as report:
-            result = solve_mllrc(fit, self.nuclear_penalty, max_iter=self.max_iter, tol=self.tol, callback=report)
+        report = partial(report_progress, self)
+        result = solve_mllrc(fit, self.nuclear_penalty, max_iter=self.max_iter, tol=self.tol, callback=report)
         self.label_map_ = result.state
         self._set_coefficients(B @ self.label_map_)
         set_history(self, result)

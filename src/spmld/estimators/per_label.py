@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,13 +16,14 @@ from sklearn.utils.validation import has_fit_parameter
 
 from spmld._arrays import features_to_numpy, move
 from spmld._response import label_scores
-from spmld._validation import COMMON_CONSTRAINTS, HasMethods
+from spmld._validation import HasMethods
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators._inputs import with_short_indices
 from spmld.estimators.label_prior import smoothed_frequency
 from spmld.estimators.probabilities import log_odds
 from spmld.labels import Labels
 
+_Classifier = Annotated[Any, HasMethods(["fit", "decision_function"]), HasMethods(["fit", "predict_proba"])]
 _BINARY = np.array([0, 1])
 MAX_DENSE = 100_000_000
 """Maximum number of values of sparse features that are made dense, 0.8 GB."""
@@ -80,12 +81,7 @@ class PerLabelClassifier(MultiLabelEstimator):
     (2, 12)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **COMMON_CONSTRAINTS,
-        "estimator": [HasMethods(["fit", "decision_function"]), HasMethods(["fit", "predict_proba"]), None],
-    }
-
-    estimator: Any = None
+    estimator: _Classifier | None = None
     _: KW_ONLY
     n_jobs: int | None = None
 

@@ -11,7 +11,6 @@ then in expectation c times those of the completely observed label, so that the 
 the label, not of its being observed.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -30,7 +29,6 @@ from spmld.labels.single_class import (
     MAX_NAMES,
     SingleClassLabels,
     find_single_class,
-    list_labels,
     single_class_messages,
 )
 from spmld.model_selection.cross_fitting import cross_fit
@@ -164,60 +162,47 @@ def complete_labels(
     -------
     labels, weights, class_prior
     """
-    single, by_sample = (
-        find_single_class(labels.signs),
-        entry_weight is None or np.shape(entry_weight)[1:] in ((), (1,)),
-    )
+    single, class_prior = find_single_class(labels.signs), np.full(labels.shape[1], np.nan)
+    by_sample = entry_weight is None or np.shape(entry_weight)[1:] in ((), (1,))
     if by_sample and accepts_weights:
-        completed = complete_positive_only(X, labels, weights, entry_weight)
-    else:
-        completed = PositiveUnlabeledResult(labels, weights, *np.full((2, len(single.positive_only)), np.nan))
-    rare = np.logical_and(single.unobserved, completed.class_prior == 0)
-    messages = []
-    if rare.any():
-        messages.append(
-            f"{list_labels(labels, rare)}: no observed entry. Missing entries are used as negatives of lower weight"
-        )
-    if single.positive_only.any():
-        messages.append(_positive_only_message(labels, single.positive_only, completed.class_prior))
-    warn_of_labels(labels, single._replace(unobserved=single.unobserved & ~rare), messages)
-    return completed[:3]
+        labels, weights, class_prior, _ = complete_positive_only(X, labels, weights, entry_weight)
+    rare = np.logical_and(single.unobserved, class_prior == 0)
+    warn_of_labels(
+        labels,
+        single._replace(unobserved=single.unobserved & ~rare),
+        (rare, "no observed entry. Missing entries are used as negatives of lower weight"),
+        (single.positive_only, _positive_only_message(class_prior[single.positive_only])),
+    )
+    return labels, weights, class_prior
 
 
 def warn_single_class(data: BlockData) -> None:
     """Warn about labels of one class in row blocks that are not in memory."""
-    form, positive, negative, n = data.labels, data.entries.positives, data.entries.negatives, data.n
-    one_class = (positive > 0) & (negative == 0)
-    single = SingleClassLabels(
-        unobserved=(positive == 0) & (negative == 0),
-        negative=(positive == 0) & (negative > 0),
-        positive=one_class & (positive == n),
-        positive_only=one_class & (positive < n),
-    )
+    single = SingleClassLabels.from_counts(data.entries.positives, data.entries.negatives, data.n)
     message = (
-        f"{list_labels(form, single.positive_only)}: no observed negative, so that only positives can be learned. "
+        "no observed negative, so that only positives can be learned. "
         "Missing entries are used as weak negatives only if X is in memory; see positive_unlabeled"
     )
-    warn_of_labels(form, single, [message] if single.positive_only.any() else [])
+    warn_of_labels(data.labels, single, (single.positive_only, message))
 
 
-def warn_of_labels(labels: Labels, single: SingleClassLabels, messages: Sequence[str]) -> None:
-    """Warn about labels of one class, with further messages about them."""
-    for message in (*single_class_messages(labels, single), *messages):
+def warn_of_labels(labels: Labels, single: SingleClassLabels, *others: tuple[NDArray[np.bool_], str]) -> None:
+    """Warn about labels of one class, and about others that are given with a text."""
+    for message in single_class_messages(labels, single, *others):
         warn_caller(message, LabelWarning)
 
 
-def _positive_only_message(labels: Labels, chosen: NDArray[np.bool_], class_prior: _Matrix) -> str:
-    start = f"{list_labels(labels, chosen)}: observed positives, missing entries and no observed negative. "
-    if np.isnan(class_prior[chosen]).all():
+def _positive_only_message(class_prior: _Matrix) -> str:
+    start = "observed positives, missing entries and no observed negative. "
+    if np.isnan(class_prior).all():
         return start + (
             "Missing entries are ignored, so that only positives can be learned. If missing means negative, write 0 "
             "(--empty-is negative, or --untagged negative for tags); otherwise see spmld.estimators.positive_unlabeled"
         )
-    priors = ", ".join(f"{prior:.2g}" for prior in class_prior[chosen][:MAX_NAMES])
+    priors = ", ".join(f"{prior:.2g}" for prior in class_prior[:MAX_NAMES])
     return start + (
         f"Missing entries are used as negatives of lower weight; the estimated fraction of positives is {priors}"
-        f"{', ...' if chosen.sum() > MAX_NAMES else ''}. If missing means negative, write 0 "
+        f"{', ...' if len(class_prior) > MAX_NAMES else ''}. If missing means negative, write 0 "
         "(--empty-is negative, or --untagged negative for tags). To ignore missing entries instead, pass entry_weight "
         "with one column for each label to fit"
     )

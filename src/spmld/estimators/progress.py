@@ -3,26 +3,11 @@
 import logging
 import sys
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
-from spmld.core.iteration import Callback, Record, Result, Status
-
-try:
-    from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
-    from sklearn.callback import with_callbacks
-except ImportError:  # before scikit-learn 1.9
-
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Placeholder without callbacks."""
-
-    def with_callbacks(method: Any) -> Any:
-        """Return the method unchanged."""
-        return method
-
+from spmld.core.iteration import Record, Result, Status
 
 LOG = logging.getLogger("spmld")
 _LIBRARIES = ("spmld", "sklearn", "joblib")
@@ -45,34 +30,11 @@ def max_iterations(estimator: Any) -> int | None:
     return int(getattr(estimator, "n_warmup_iter", 0) + estimator.max_iter)
 
 
-@contextmanager
-def report_progress(estimator: Any) -> Iterator[Callback]:
-    """Provide a function that reports the record of an iteration and returns whether to stop."""
-    context = None
-    if hasattr(estimator, "_skl_callbacks"):  # set by set_callbacks
-        context = estimator._init_callback_context(max_subtasks=max_iterations(estimator))
-        context.call_on_fit_task_begin(estimator=estimator)
-
-    def report(record: Record) -> bool:
-        if estimator.verbose:
-            LOG.info("%s: %s", type(estimator).__name__, format_record(record))
-        stop = estimator.callback is not None and bool(estimator.callback(record))
-        if context is not None:
-            task = context.subcontext(task_name="iteration").call_on_fit_task_begin(estimator=estimator)
-            stop = task.call_on_fit_task_end(estimator=estimator) or stop
-        return stop
-
-    try:
-        yield report
-        if context is not None:
-            context.call_on_fit_task_end(estimator=estimator)
-    finally:
-        _tear_down_callbacks(estimator)
-
-
-@with_callbacks
-def _tear_down_callbacks(estimator: Any) -> None:
-    """Tear down scikit-learn's callbacks, which the decorator does when the function returns."""
+def report_progress(estimator: Any, record: Record) -> bool:
+    """Log the record of an iteration, pass it to the callback, and return whether to stop."""
+    if estimator.verbose:
+        LOG.info("%s: %s", type(estimator).__name__, format_record(record))
+    return estimator.callback is not None and bool(estimator.callback(record))
 
 
 def format_record(record: Record) -> str:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import normalize
@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import features_to_numpy, move, namespace, numpy_dtype, on_accelerator, to_numpy
-from spmld._validation import COMMON_CONSTRAINTS, POSITIVE_INT
+from spmld._validation import PositiveInt, RandomState, Validated
 from spmld.core.lazy_matrix import loaded
 from spmld.core.problem import Engine
 from spmld.estimators._inputs import check_features
@@ -27,7 +27,7 @@ MAX_LANDMARK_SAMPLES = 20_000
 """Maximum number of samples from which landmarks and their kernel are computed."""
 
 
-class _FeatureTransformer(TransformerMixin, BaseEstimator):
+class _FeatureTransformer(TransformerMixin, Validated):
     """Base class of the transformers, which implement `fit_blocks` and `_transform` of validated features."""
 
     stored: ClassVar[bool] = False
@@ -102,8 +102,6 @@ class FeatureScaler(_FeatureTransformer):
            [ 1., -1.]])
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"center": ["boolean"]}
-
     center: bool = True
 
     def fit_blocks(self, engine: Engine, blocks: Sequence[Any], like: Any, counts: Sequence[int]) -> None:
@@ -115,10 +113,9 @@ class FeatureScaler(_FeatureTransformer):
             unit: Any = float(_unit(engine.sum(lambda X: largest_value(loaded(X)), blocks, combine=max), like))
             self.factor_: Any = _inverse_root(engine.sum(partial(_square, unit=unit), blocks) / n) / unit
             return
-        mean = engine.sum(_column_sums, blocks) / n
-        center = to_numpy(mean) if self.center else 0.0
-        self.mean_ = center
         high, low = map(to_numpy, engine.sum(_extremes, blocks, combine=np.maximum))
+        mean = engine.sum(_column_sums, blocks) / n
+        self.mean_ = center = to_numpy(mean) if self.center else 0.0
         unit = _unit(np.maximum(high - center, low + center), like)
         squares = to_numpy(engine.sum(partial(_centered_squares, center=center, unit=unit), blocks) / n)
         # Because of rounding errors, the variance of a constant feature may be above 0.
@@ -188,13 +185,11 @@ class LandmarkFeatures(_FeatureTransformer):
     (100, 20)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {**COMMON_CONSTRAINTS, "n_landmarks": [POSITIVE_INT]}
-
     stored: ClassVar[bool] = True
 
-    n_landmarks: int = 300
+    n_landmarks: PositiveInt = 300
     _: KW_ONLY
-    random_state: Any = None
+    random_state: RandomState = None
 
     def fit_blocks(self, engine: Engine, blocks: Sequence[Any], like: Any, counts: Sequence[int]) -> None:
         """Set the fitted attributes from a sample of the rows."""
@@ -211,7 +206,7 @@ class LandmarkFeatures(_FeatureTransformer):
         else:
             self.mean_ = X.mean(axis=0)
             centered = X - self.mean_
-            unit = _unit(_largest(centered), X)
+            unit = _unit(np.abs(centered).max(axis=0), X)
             centered /= unit
             variances = np.mean(centered**2, axis=0)
         self.factor_ = _inverse_root(np.maximum(variances, 0)) / unit
@@ -248,12 +243,6 @@ class LandmarkFeatures(_FeatureTransformer):
         if sp.issparse(X) and isinstance(self.mean_, float):
             return normalize(X.multiply(self.factor_).tocsr())
         return normalize((_dense(X) - self.mean_) * self.factor_)
-
-
-def _largest(X: Any) -> NDArray[Any]:
-    """Return the largest absolute value of each column."""
-    xp = namespace(X)
-    return np.maximum(to_numpy(xp.max(X, axis=0)), -to_numpy(xp.min(X, axis=0)))
 
 
 def _unit(largest: Any, X: Any) -> NDArray[Any]:

@@ -1,8 +1,9 @@
 """SelfPacedClassifier: self-paced weights for any base estimator."""
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,26 +13,23 @@ from sklearn.utils.validation import has_fit_parameter
 
 from spmld._arrays import move, to_numpy
 from spmld._response import label_scores
-from spmld._validation import COMMON_CONSTRAINTS, NON_NEGATIVE, HasMethods, StrOptions
+from spmld._validation import ArrayLike, HasMethods, NonNegative, PositiveInt, RandomState
 from spmld.core.iteration import Status, iterate
 from spmld.core.losses import LOSSES
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators.masked_linear import MaskedLogistic
 from spmld.estimators.per_label import PerLabelClassifier
 from spmld.estimators.probabilities import log_odds
-from spmld.estimators.progress import CallbackSupportMixin, report_progress, warn_not_converged
+from spmld.estimators.progress import report_progress, warn_not_converged
 from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS
 from spmld.model_selection.cross_fitting import Fold, cross_fit, make_folds
 from spmld.pacing import HardPacing, PacingRule, QuantileSchedule
 from spmld.pacing.groups import EntryGroups, polarity_groups
-from spmld.pacing.rules import PacingUpdate
-
-GROUPS = ("label_polarity", "label", "all")
 
 
 @dataclass(eq=False, repr=False)
-class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEstimator):
+class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
     r"""Self-paced weights of observed labels for any base estimator.
 
     The base estimator f and a weight :math:`P_{ij} \in [0, 1]` for label j of sample i are optimized alternately
@@ -109,25 +107,16 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
     [0.5, 0.6, 0.7, 0.8]
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **COMMON_CONSTRAINTS,
-        "estimator": [HasMethods("fit"), None],
-        "pacing": [PacingRule, None],
-        "groups": [StrOptions(set(GROUPS)), "array-like"],
-        "cv": ["cv_object"],
-        "tol": [NON_NEGATIVE],
-    }
-
-    estimator: Any = None
+    estimator: Annotated[Any, HasMethods("fit")] | None = None
     _: KW_ONLY
-    pacing: Any = None
-    groups: Any = "label_polarity"
-    cv: Any = None
-    max_iter: int = 20
-    tol: float = 1e-3
+    pacing: PacingRule | None = None
+    groups: Literal["label_polarity", "label", "all"] | ArrayLike = "label_polarity"
+    cv: Annotated[Any, "cv_object"] = None
+    max_iter: PositiveInt = 20
+    tol: NonNegative = 1e-3
     n_jobs: int | None = None
-    random_state: Any = None
-    callback: Any = None
+    random_state: RandomState = None
+    callback: Callable[..., Any] | None = None
     verbose: bool | int = False
 
     def _check_parameters(self) -> None:
@@ -159,8 +148,9 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
         return isinstance(self.groups, str) and self.groups == "label_polarity"
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
-        base, rule, rng = self._base_estimator(), self._rule(), check_random_state(self.random_state)
-        pacing = PacingUpdate(rule, entry_groups(self.groups, labels), keep_easiest=self._by_polarity)
+        base, rng = self._base_estimator(), check_random_state(self.random_state)
+        groups = entry_groups(self.groups, labels)
+        pacing = partial(self._rule().update, groups=groups, at_least_one=self._by_polarity)
         Y = np.where(labels.observed, labels.signs, np.nan)
         folds = None if self.cv is None else make_folds(self.cv, X, Y, random_state=rng.randint(2**31 - 1))
         weights, observed = weights.astype(float), labels.observed
@@ -182,9 +172,8 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
             ended = paced.ended or record["mean_weight"] >= 1
             return _State(fitted, P, losses, ended), record, ended and change <= self.tol
 
-        with report_progress(self) as report:
-            initial = _State(base, observed.astype(float))
-            result = iterate(update, initial, max_iter=self.max_iter, callback=report)
+        initial = _State(base, observed.astype(float))
+        result = iterate(update, initial, max_iter=self.max_iter, callback=partial(report_progress, self))
         final = result.state
         if result.status is Status.MAX_ITER and not final.ended:
             message = f"The pacing schedule did not end within max_iter={self.max_iter} iterations; increase max_iter"
@@ -223,8 +212,6 @@ class SelfPacedClassifier(CallbackSupportMixin, MetaEstimatorMixin, MultiLabelEs
         return losses
 
     def _scores(self, X: Any) -> Any:
-        if isinstance(self.estimator_, MultiLabelEstimator):
-            return self.estimator_._scores(X)
         return move(scores_from(self.estimator_, X, self.n_labels_), X)
 
     def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Any:
@@ -259,7 +246,7 @@ def scores_from(estimator: Any, X: Any, n_labels: int) -> NDArray[Any]:
 
 
 def entry_groups(groups: Any, labels: Labels) -> EntryGroups:
-    """Return groups of the observed entries, from one of `GROUPS` or an array of shape (n,) or (n, l)."""
+    """Return groups of the observed entries, from the parameter `groups` of `SelfPacedClassifier`."""
     n, l = labels.signs.shape
     index = np.zeros((n, l), dtype=np.int64)
     if not isinstance(groups, str):

@@ -1,15 +1,15 @@
 """SPMLD: self-paced multi-label learning with diversity, based on GLOCAL (Seyedi et al., 2019)."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
-
-from sklearn.base import clone
+from functools import partial
+from typing import Any, Self
 
 from spmld._arrays import namespace
+from spmld._validation import NonNegativeInt
+from spmld.core.latent_solver import Pacing
 from spmld.core.problem import Problem
 from spmld.estimators.glocal import GLOCAL
 from spmld.pacing import ColumnGroups, GeometricSchedule, GroupSparsePacing, PacingRule, QuantileSchedule
-from spmld.pacing.rules import PacingUpdate
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -65,55 +65,17 @@ class SPMLD(GLOCAL):
     [0.5, 0.7, 0.8, 1.0]
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {**GLOCAL._parameter_constraints, "pacing": [PacingRule, None]}
-
-    pacing: Any = None
-    n_warmup_iter: int = 2
+    pacing: PacingRule | None = None
+    n_warmup_iter: NonNegativeInt = 2
 
     def _check_parameters(self) -> None:
         if self.pacing is not None:
             self.pacing._validate_params()
 
-    def _pacing(self, problem: Problem) -> PacingUpdate:
+    def _pacing(self, problem: Problem) -> Pacing:
         rule = self.pacing if self.pacing is not None else GroupSparsePacing(schedule=QuantileSchedule())
         example = namespace(problem.sizes).tile(0 * problem.sizes[:1], (min(self.n_components, problem.n_labels),))
-        return PacingUpdate(rule, ColumnGroups(problem.engine, example))
-
-    def without(self, *parts: str) -> Self:
-        """Return an unfitted copy without some parts of the model: the ablations of the paper.
-
-        Parameters
-        ----------
-        *parts : {"pacing", "diversity", "global_correlation", "local_correlation"}
-            "pacing" sets all weights to 1, as in `GLOCAL`. "diversity" sets the diversity of the schedule to 0, which
-            is the default. The others set the penalty of that correlation to 0.
-
-        Returns
-        -------
-        SPMLD
-
-        Examples
-        --------
-        >>> from spmld import SPMLD
-        >>> SPMLD.paper().without("diversity").pacing.schedule.diversity
-        0.0
-        >>> SPMLD().without("global_correlation", "local_correlation").local_correlation
-        0.0
-        """
-        schedule = getattr(self.pacing, "active_schedule", None)
-        diverse = "diversity" in getattr(schedule, "get_params", dict)()
-        changes: dict[str, Any] = {
-            "pacing": {"pacing": GroupSparsePacing(schedule=QuantileSchedule(start=1.0, stop=1.0))},
-            "diversity": {"pacing__schedule": clone(schedule).set_params(diversity=0.0)} if diverse else {},
-            "global_correlation": {"global_correlation": 0.0},
-            "local_correlation": {"local_correlation": 0.0},
-        }
-        model = clone(self)
-        for part in parts:
-            if part not in changes:
-                raise ValueError(f"parts must be among {list(changes)}, got {part!r}")
-            model.set_params(**changes[part])
-        return model
+        return partial(rule.update, groups=ColumnGroups(problem.engine, example))
 
     @classmethod
     def paper(cls, **params: Any) -> Self:

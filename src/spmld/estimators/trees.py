@@ -163,4 +163,4 @@ class Trees:
 
 def single_precision(X: Any) -> NDArray[np.float32]:
     """Return X as a dense array in single precision, in which trees compare features with thresholds."""
-    return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float32)
+    return np.ascontiguousarray(X.toarray() if sp.issparse(X) else X, dtype=np.float32)

@@ -53,6 +53,13 @@ class SingleClassLabels(NamedTuple):
     positive: NDArray[np.bool_]
     positive_only: NDArray[np.bool_]
 
+    @classmethod
+    def from_counts(cls, n_positives: NDArray[Any], n_negatives: NDArray[Any], n: int) -> "SingleClassLabels":
+        """Return the labels of n samples with given numbers of observed positives and negatives."""
+        positive, negative = (n_positives > 0) & (n_negatives == 0), (n_positives == 0) & (n_negatives > 0)
+        unobserved = (n_positives == 0) & (n_negatives == 0)
+        return cls(unobserved, negative, positive & (n_positives == n), positive & (n_positives < n))
+
 
 def find_single_class(signs: NDArray[Any]) -> SingleClassLabels:
     """Return the labels without an observed positive or without an observed negative.
@@ -69,16 +76,7 @@ def find_single_class(signs: NDArray[Any]) -> SingleClassLabels:
     >>> find_single_class(np.array([[1, 1, 1, -1, 0], [1, 0, -1, 0, 0]])).positive_only
     array([False,  True, False, False, False])
     """
-    has_positive, has_negative = signs.max(axis=0, initial=0) > 0, signs.min(axis=0, initial=0) < 0
-    positive = has_positive & ~has_negative
-    complete = np.zeros_like(positive)
-    complete[positive] = (signs[:, positive] != 0).all(axis=0)
-    return SingleClassLabels(
-        unobserved=~has_positive & ~has_negative,
-        negative=~has_positive & has_negative,
-        positive=complete,
-        positive_only=positive & ~complete,
-    )
+    return SingleClassLabels.from_counts((signs > 0).sum(axis=0), (signs < 0).sum(axis=0), len(signs))
 
 
 def list_labels(labels: Labels, chosen: NDArray[np.bool_]) -> str:
@@ -98,8 +96,12 @@ def list_labels(labels: Labels, chosen: NDArray[np.bool_]) -> str:
     return f"Label{'s' if len(indices) > 1 else ''} {', '.join(names)}{more}"
 
 
-def single_class_messages(labels: Labels, single: SingleClassLabels) -> list[str]:
-    """Return the messages about labels that cannot be learned, in which positive-only labels are left out.
+def single_class_messages(
+    labels: Labels, single: SingleClassLabels, *others: tuple[NDArray[np.bool_], str]
+) -> list[str]:
+    """Return the messages about labels that cannot be learned, and about others that are given with a text.
+
+    Positive-only labels are left out.
 
     Examples
     --------
@@ -113,6 +115,7 @@ def single_class_messages(labels: Labels, single: SingleClassLabels) -> list[str
         (single.unobserved, "no observed entry, so that the predictions carry no information"),
         (single.negative, "all observed entries are negative, so that only negatives can be learned"),
         (single.positive, "all entries are positive, so that only positives can be learned"),
+        *others,
     )
     return [f"{list_labels(labels, chosen)}: {reason}" for chosen, reason in reasons if chosen.any()]
 

@@ -6,19 +6,19 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from spmld._response import label_scores
-from spmld._validation import COMMON_CONSTRAINTS, indexable
+from spmld._validation import RandomState, Validated, indexable
 from spmld.labels import Labels, read_labels
 from spmld.labels.output import PredictionOutputMixin
 from spmld.labels.single_class import list_labels
 from spmld.metrics import subset_accuracy
 from spmld.model_selection.cross_fitting import cross_fit
 from spmld.model_selection.splitters import check_splitter
-from spmld.model_selection.thresholds import DECISION_CONSTRAINTS, DecisionOption, DecisionRule, label_decisions
+from spmld.model_selection.thresholds import DecisionOption, DecisionRule, label_decisions
 from spmld.noise import PooledCalibration
 from spmld.noise.calibration import has_both_classes
 
@@ -26,7 +26,7 @@ _RESPONSE_METHODS = ["decision_function", "predict_proba"]
 
 
 @dataclass(eq=False, repr=False)
-class ThresholdClassifier(PredictionOutputMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class ThresholdClassifier(PredictionOutputMixin, ClassifierMixin, MetaEstimatorMixin, Validated):
     """Classifier with calibrated probabilities, and decisions with a high F1 that are based on them.
 
     Clones of the base estimator are fitted on the training samples of each fold and score the test samples. The scores
@@ -99,14 +99,13 @@ class ThresholdClassifier(PredictionOutputMixin, ClassifierMixin, MetaEstimatorM
     """
 
     smallest_probability: ClassVar[float] = 1e-3
-    _parameter_constraints: ClassVar[dict[str, Any]] = {**COMMON_CONSTRAINTS, "decision": DECISION_CONSTRAINTS}
 
     estimator: Any
     _: KW_ONLY
     decision: DecisionOption = "f1"
     cv: Any = 5
     n_jobs: int | None = None
-    random_state: int | np.random.RandomState | None = None
+    random_state: RandomState = None
 
     def fit(self, X: Any, y: Any, mask: Any = None, entry_weight: Any = None) -> Self:
         """Fit the base estimator, and calibrate its out-of-fold scores.

@@ -5,20 +5,25 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
-from spmld._validation import POSITIVE, POSITIVE_INT, Interval, RealNotInt, StrOptions, did_you_mean, list_names
+from spmld._validation import (
+    POSITIVE_INT,
+    Interval,
+    Positive,
+    RealNotInt,
+    StrOptions,
+    Validated,
+    did_you_mean,
+    list_names,
+)
 from spmld.labels import Labels, read_labels
 from spmld.noise.bounds import upper_limit
 
 _Floats = NDArray[np.float64]
-
-DecisionOption = str | float | int | dict[Any, float | str]
-"""Type of the parameter `decision`, see `DecisionRule`."""
 
 MIN_F1_SAMPLES = 100
 """Minimum number of samples from which F1 thresholds are estimated."""
@@ -40,14 +45,10 @@ class _RuleName(StrOptions):
         return f'{super().__str__()} or a precision target such as "precision>=0.9"'
 
 
-RULE_CONSTRAINTS: list[Any] = [
-    _RuleName(set(_SAMPLE_WEIGHTS)),
-    Interval(RealNotInt, 0, 1, closed="neither"),
-    POSITIVE_INT,
-]
+RULE_CONSTRAINTS = (_RuleName(set(_SAMPLE_WEIGHTS)), Interval(RealNotInt, 0, 1, closed="neither"), POSITIVE_INT)
 """Accepted values of the parameter `decision` for all labels."""
-DECISION_CONSTRAINTS: list[Any] = [*RULE_CONSTRAINTS, dict]
-"""Accepted values of the parameter `decision`."""
+DecisionOption = Annotated[str | float | int | dict[Any, float | str], *RULE_CONSTRAINTS, dict]
+"""Type of the parameter `decision`, see `DecisionRule`."""
 
 GUARANTEE = 0.9
 """Probability, over the held-out entries, with which a precision target is reached."""
@@ -81,7 +82,7 @@ class LabelPrecision(NamedTuple):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class DecisionRule(BaseEstimator):
+class DecisionRule(Validated):
     r"""Rule that predicts labels from calibrated probabilities.
 
     F1 thresholds maximize the expected F1. If the entries with probabilities :math:`p > t` are predicted, it is about
@@ -155,10 +156,8 @@ class DecisionRule(BaseEstimator):
     (0.2, 1.0)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"decision": DECISION_CONSTRAINTS, "max_ratio": [POSITIVE]}
-
     decision: DecisionOption = "f1"
-    max_ratio: float = 1.25
+    max_ratio: Positive = 1.25
 
     def fit(self, probabilities: _Floats, labels: Any = None) -> Self:
         """Set the thresholds.

@@ -103,18 +103,10 @@ def _extreme_counts(scores: _Floats, signs: NDArray[np.int8]) -> _Floats:
     order = observed[np.argsort(scores[observed], kind="stable")]
     sorted_scores, positive = scores[order], signs[order] > 0
     n, n_positives = len(order), int(positive.sum())
-    rows = []
-    for q in TAIL_FRACTIONS:
-        low, high = int(np.ceil(q * n)), int(np.ceil(q * n_positives))
-        rows.append(
-            [
-                _count_first(sorted_scores, positive, low),
-                low,
-                _count_first(-sorted_scores[::-1], ~positive[::-1], high),
-                high,
-            ]
-        )
-    return np.array(rows, dtype=float)
+    low, high = np.ceil(TAIL_FRACTIONS * n).astype(int), np.ceil(TAIL_FRACTIONS * n_positives).astype(int)
+    low_positives = [_count_first(sorted_scores, positive, m) for m in low]
+    high_negatives = [_count_first(-sorted_scores[::-1], ~positive[::-1], m) for m in high]
+    return np.array([low_positives, low, high_negatives, high]).T
 
 
 def _count_first(scores: _Floats, chosen: NDArray[np.bool_], m: int) -> float:

@@ -1,14 +1,13 @@
 """Calibration: functions from scores to probabilities, fitted on out-of-fold scores."""
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
-from sklearn.base import BaseEstimator
 
-from spmld._validation import POSITIVE
+from spmld._validation import Positive, Validated
 from spmld.core.losses import LOSSES, Loss
 from spmld.noise.likelihood import NoiseRates
 
@@ -17,7 +16,7 @@ _Signs = NDArray[np.int8]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PooledCalibration(BaseEstimator):
+class PooledCalibration(Validated):
     r"""Calibration with one slope for all labels and a shrunk shift of each label.
 
     The probability of label j is
@@ -66,9 +65,7 @@ class PooledCalibration(BaseEstimator):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"penalty": [POSITIVE]}
-
-    penalty: float = 10.0
+    penalty: Positive = 10.0
 
     def fit(
         self, scores: _Floats, signs: _Signs, entry_weight: _Floats | None = None, rates: NoiseRates | None = None

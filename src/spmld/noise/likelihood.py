@@ -69,7 +69,7 @@ class NoiseRates(NamedTuple):
 
 
 @dataclass(frozen=True)
-class NoisyLogistic:
+class NoisyLogistic(Loss):
     r"""Negative log-likelihood of a label that is observed with noise, for the log-odds f of the true label.
 
     Rates are arrays that broadcast against the scores. At rates of 0 this is the logistic loss. The slope is
@@ -86,7 +86,6 @@ class NoisyLogistic:
 
     alpha: Array
     beta: Array
-    quadratic = False
     scores_are_log_odds = True
 
     def columns(self, keep: Array | slice) -> "NoisyLogistic":
@@ -103,10 +102,6 @@ class NoisyLogistic:
         xp = namespace(f)
         floor = xp.where(y > 0, self.alpha + 0 * f, self.beta + 0 * f)
         return -xp.log(floor + (1 - self.alpha - self.beta) * xp.exp(-softplus(-y * f)) + TINY)
-
-    def slope(self, y: Array, f: Array) -> Array:
-        """Return the derivative in the score."""
-        return self.derivatives(y, f)[0]
 
     def derivatives(self, y: Array, f: Array) -> tuple[Array, Array]:
         """Return the slope and the expected second derivative, which is positive."""

@@ -6,7 +6,8 @@ per group; a function of the entries receives it spread over the entries of the 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import partial, reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from spmld._arrays import CACHE, budget, namespace, row_slices
 from spmld.core.losses import Array
-from spmld.core.problem import Engine, split_rows
+from spmld.core.problem import Engine, combine_parts, split_rows
 
 Blocks = Sequence[Array]
 
@@ -53,15 +54,11 @@ class ColumnGroups:
     def sum(self, function: Callable[..., tuple[Array, ...]], entries: Blocks, *values: Array) -> tuple[Array, ...]:
         """Return the sums within groups of each array that `function(entries, *values)` returns."""
 
-        def sum_block(L: Array) -> tuple[Array, ...]:
-            xp, totals = namespace(L), None
-            for s in row_slices(L.shape[0], L.shape[1], budget(L, CACHE)):
-                ones = xp.ones_like(L[s, 0])
-                parts = tuple(ones @ xp.astype(A, L.dtype, copy=False) for A in function(L[s, :], *values))
-                totals = parts if totals is None else tuple(a + b for a, b in zip(totals, parts, strict=True))
-            return totals if totals is not None else ()
+        def sum_slice(L: Array) -> tuple[Array, ...]:
+            xp, ones = namespace(L), namespace(L).ones_like(L[:, 0])
+            return tuple(ones @ xp.astype(A, L.dtype, copy=False) for A in function(L, *values))
 
-        return self.engine.sum(sum_block, entries)
+        return self.engine.sum(partial(_sum_slices, sum_slice), entries)
 
     def ranks(self, entries: Blocks) -> tuple[Array, ...]:
         """Return the rank of each entry within its group, 1 for the smallest."""
@@ -122,12 +119,7 @@ class EntryGroups:
             results = function(L, *(_spread(a, index) for a in values))
             return tuple(_totals(A, index, L, count) for A in results)
 
-        def sum_block(L: Array, index: Array) -> tuple[Array, ...]:
-            slices = list(row_slices(L.shape[0], L.shape[1], budget(L, CACHE))) or [slice(None)]
-            parts = (sum_slice(L[s, :], index[s, :]) for s in slices)
-            return reduce(lambda a, b: tuple(x + y for x, y in zip(a, b, strict=True)), parts)
-
-        return self.engine.sum(sum_block, entries, self.indices)
+        return self.engine.sum(partial(_sum_slices, sum_slice), entries, self.indices)
 
     def ranks(self, entries: Blocks) -> tuple[Array, ...]:
         xp = namespace(entries[0])
@@ -151,6 +143,13 @@ class EntryGroups:
         like = self.example if self.example is not None else entries[0]
         xp, kind = namespace(like), {"dtype": like.dtype, "device": like.device}
         return xp.zeros(self.count, **kind) + xp.asarray(value, **kind)
+
+
+def _sum_slices(function: Callable[..., tuple[Array, ...]], *arrays: Array) -> tuple[Array, ...]:
+    """Return the sums of arrays that a function returns for slices of rows, whose temporary arrays fit into a cache."""
+    n, k = arrays[0].shape
+    slices = list(row_slices(n, k, budget(arrays[0], CACHE))) or [slice(None)]
+    return reduce(partial(combine_parts, add), (function(*(A[s, :] for A in arrays)) for s in slices))
 
 
 def _spread(values: Array, index: Array) -> Array:
@@ -195,16 +194,10 @@ def polarity_groups(signs: NDArray[Any]) -> EntryGroups:
     return EntryGroups((np.where(signs != 0, index, count),), count)
 
 
-def keep_easiest(weights: NDArray[Any], losses: NDArray[Any], groups: EntryGroups) -> NDArray[Any]:
-    """Return weights that are 1 for the easiest entry of each group whose weights sum to less than 1."""
+def keep_easiest(weights: NDArray[Any], losses: NDArray[Any], groups: Any) -> NDArray[Any]:
+    """Return weights that are 1 for the easiest entry of each of the `EntryGroups` whose weights sum to less than 1."""
     (sums,) = groups.sum(lambda P: (P,), (weights,))
     (index,) = groups.indices
     (ranks,) = groups.ranks((losses,))
     lacking = np.append(sums < 1, False)[index]
     return np.where(lacking & (ranks == 1), 1.0, weights)
-
-
-def cycle_values(values: Sequence[float], groups: Groups, entries: Blocks) -> Array:
-    """Return one number per group by repeating the values in order."""
-    count = groups.per_group(0.0, entries).shape[0]
-    return groups.per_group([values[i % len(values)] for i in range(count)], entries)

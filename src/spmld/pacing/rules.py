@@ -1,22 +1,23 @@
-"""Pacing rules: weights as functions of losses, the penalties that they minimize, and the update of an iteration."""
+"""Pacing rules: weights as functions of losses, and the penalties that they minimize."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from math import log
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
-from sklearn.base import BaseEstimator
+import numpy as np
 
-from spmld._arrays import namespace
-from spmld._validation import HasMethods, Interval
+from spmld._arrays import namespace, to_numpy
+from spmld._validation import HasMethods, Interval, Validated
 from spmld.core.latent_solver import PacedWeights
 from spmld.core.losses import Array
-from spmld.pacing.groups import Blocks, EntryGroups, Groups, keep_easiest
+from spmld.pacing.groups import Blocks, Groups, keep_easiest
 from spmld.pacing.schedules import PacingParameters, QuantileSchedule, Schedule
 
 
-class PacingRule(BaseEstimator, ABC):
+@dataclass(kw_only=True, eq=False, repr=False)
+class PacingRule(Validated, ABC):
     """Base class of pacing rules. Subclasses define `weights` and `penalty`.
 
     The weights minimize the sum of the weighted losses and the penalty. With an infinite threshold, the weights
@@ -42,10 +43,7 @@ class PacingRule(BaseEstimator, ABC):
     array([1., 1.])
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"schedule": [HasMethods(["parameters", "has_ended"]), None]}
-
-    def __init__(self, *, schedule: Schedule | None = None):
-        self.schedule = schedule
+    schedule: Annotated[Any, HasMethods(["parameters", "has_ended"])] | None = None
 
     def default_schedule(self) -> Schedule:
         """Return the schedule that is used if `schedule` is None."""
@@ -84,13 +82,35 @@ class PacingRule(BaseEstimator, ABC):
     def penalty(self, weights: Blocks, parameters: PacingParameters, groups: Groups) -> Array:
         """Return the penalty of given weights, summed over groups."""
 
-    def parameters(self, iteration: int, losses: Blocks, groups: Groups) -> PacingParameters:
-        """Return the threshold and diversity of an iteration, counted from 0."""
-        return self.active_schedule.parameters(iteration, losses, groups)
+    def update(self, iteration: int, losses: Blocks, groups: Groups, *, at_least_one: bool = False) -> PacedWeights:
+        """Return the self-paced weights of an iteration.
 
-    def has_ended(self, iteration: int) -> bool:
-        """Return whether the schedule stays constant from this iteration on."""
-        return self.active_schedule.has_ended(iteration)
+        Parameters
+        ----------
+        iteration : int
+            Number of the iteration, counted from 0.
+        losses, groups
+            As in `weights`.
+        at_least_one : bool, default=False
+            Whether each group of an `EntryGroups` keeps weight 1 for its easiest entry. Requires a single row block.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spmld.pacing import ColumnGroups, GeometricSchedule, HardPacing
+        >>> rule = HardPacing(schedule=GeometricSchedule(threshold=0.5, growth=1.0, decay=1.0))
+        >>> paced = rule.update(0, [np.array([[0.1], [0.9]])], ColumnGroups())
+        >>> paced.weights[0].ravel(), paced.penalty, paced.ended
+        (array([1., 0.]), -0.5, True)
+        """
+        schedule = self.active_schedule
+        parameters = schedule.parameters(iteration, losses, groups)
+        weights = self.weights(losses, parameters, groups)
+        if at_least_one:
+            weights = (keep_easiest(weights[0], losses[0], groups),)
+        penalty = float(self.penalty(weights, parameters, groups))
+        record = {name: float(np.mean(to_numpy(value))) for name, value in vars(parameters).items()}
+        return PacedWeights(weights, penalty, record, schedule.has_ended(iteration))
 
 
 class HardPacing(PacingRule):
@@ -139,6 +159,7 @@ class LinearPacing(PacingRule):
         return _sum_of_entries(lambda P, t: t * (0.5 * P * P - P), weights, parameters, groups)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LogarithmicPacing(PacingRule):
     """Weights that decrease logarithmically, from 1 at loss 0 to 0 at the threshold (Jiang et al., 2014).
 
@@ -160,14 +181,7 @@ class LogarithmicPacing(PacingRule):
     array([0.55, 0.19, 0.  ])
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **PacingRule._parameter_constraints,
-        "softness": [Interval(Real, 0, 1, closed="neither")],
-    }
-
-    def __init__(self, *, softness: float = 0.1, schedule: Schedule | None = None):
-        super().__init__(schedule=schedule)
-        self.softness = softness
+    softness: Annotated[float, Interval(Real, 0, 1, closed="neither")] = 0.1
 
     def weights(self, losses: Blocks, parameters: PacingParameters, groups: Groups) -> tuple[Array, ...]:
         """Return ``log(z + (1 - z) L / threshold) / log z`` below the threshold, else 0."""
@@ -293,47 +307,3 @@ def _sum_of_norms(weights: Blocks, parameters: PacingParameters, groups: Groups)
     xp = namespace(groups.per_group(0.0, weights))
     (squares,) = groups.sum(lambda P: (P * P,), weights)
     return xp.sum(groups.per_group(parameters.diversity, weights) * xp.sqrt(squares))
-
-
-@dataclass(frozen=True)
-class PacingUpdate:
-    """Computes the self-paced weights of an iteration from its losses.
-
-    Parameters
-    ----------
-    rule : PacingRule
-        Pacing rule with its schedule.
-    groups : ColumnGroups or EntryGroups
-        Groups of entries.
-    keep_easiest : bool, default=False
-        Whether each group of an `EntryGroups` keeps weight 1 for its easiest entry. Requires a single row block.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spmld.pacing import ColumnGroups, GeometricSchedule, HardPacing
-    >>> from spmld.pacing.rules import PacingUpdate
-    >>> fixed = GeometricSchedule(threshold=0.5, growth=1.0, decay=1.0)
-    >>> update = PacingUpdate(HardPacing(schedule=fixed), ColumnGroups())
-    >>> paced = update(0, [np.array([[0.1], [0.9]])])
-    >>> paced.weights[0].ravel(), paced.penalty, paced.ended
-    (array([1., 0.]), -0.5, True)
-    """
-
-    rule: PacingRule
-    groups: Groups
-    keep_easiest: bool = False
-
-    def __call__(self, iteration: int, losses: Blocks) -> PacedWeights:
-        """Return the weights of an iteration, counted from 0."""
-        parameters = self.rule.parameters(iteration, losses, self.groups)
-        weights = self.rule.weights(losses, parameters, self.groups)
-        if self.keep_easiest and isinstance(self.groups, EntryGroups):
-            weights = (keep_easiest(weights[0], losses[0], self.groups),)
-        penalty = float(self.rule.penalty(weights, parameters, self.groups))
-        record = {"threshold": _mean(parameters.threshold), "diversity": _mean(parameters.diversity)}
-        return PacedWeights(weights, penalty, record, self.rule.has_ended(iteration))
-
-
-def _mean(value: Any) -> float:
-    return float(value.mean()) if hasattr(value, "mean") else float(value)

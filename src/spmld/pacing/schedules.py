@@ -1,18 +1,16 @@
 """Pacing schedules: the threshold and diversity of each iteration."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from spmld._arrays import namespace
-from spmld._validation import FRACTION, NON_NEGATIVE, POSITIVE, POSITIVE_INT, Interval
+from spmld._validation import FRACTION, Fraction, Interval, NonNegative, Positive, PositiveInt, Rate, Validated
 from spmld.core.losses import Array
-from spmld.pacing.groups import Blocks, Groups, cycle_values
+from spmld.pacing.groups import Blocks, Groups
 
 MIN_THRESHOLD = 1e-30
 """Offset that keeps thresholds above losses of 0."""
@@ -41,7 +39,7 @@ class PacingParameters:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class GeometricSchedule(BaseEstimator):
+class GeometricSchedule(Validated):
     """The schedule of the paper: ``threshold * growth^t`` and ``diversity * decay^t`` in iteration t.
 
     With factors of 1, threshold and diversity are the same in all iterations.
@@ -64,17 +62,10 @@ class GeometricSchedule(BaseEstimator):
     PacingParameters(threshold=0.225..., diversity=0.5)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "threshold": [POSITIVE],
-        "growth": [Interval(Real, 1, None, closed="left")],
-        "diversity": [NON_NEGATIVE],
-        "decay": [FRACTION],
-    }
-
-    threshold: float = 1e-4
-    growth: float = 1.3
-    diversity: float = 1.0
-    decay: float = 0.6
+    threshold: Positive = 1e-4
+    growth: Annotated[float, Interval(Real, 1, None, closed="left")] = 1.3
+    diversity: NonNegative = 1.0
+    decay: Fraction = 0.6
 
     def parameters(self, iteration: int, losses: Any, groups: Groups) -> PacingParameters:
         """Return the threshold and diversity of an iteration, counted from 0."""
@@ -90,7 +81,7 @@ class GeometricSchedule(BaseEstimator):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class QuantileSchedule(BaseEstimator):
+class QuantileSchedule(Validated):
     """Schedule in which the fraction of easy entries in each group grows linearly.
 
     The threshold of a group is the quantile of its current losses at that fraction. The diversity is a fraction of the
@@ -123,30 +114,22 @@ class QuantileSchedule(BaseEstimator):
     (0.75, 0.6)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "start": [FRACTION, "array-like"],
-        "stop": [FRACTION, "array-like"],
-        "n_iter": [POSITIVE_INT],
-        "diversity": [Interval(Real, 0, 1, closed="left")],
-        "common": ["boolean"],
-    }
-
-    start: float | Sequence[float] = 0.5
-    stop: float | Sequence[float] = 1.0
-    n_iter: int = 4
-    diversity: float = 0.0
+    start: Any = 0.5
+    stop: Any = 1.0
+    n_iter: PositiveInt = 4
+    diversity: Rate = 0.0
     common: bool = False
 
     def _validate_params(self) -> None:
         super()._validate_params()
         for name in ("start", "stop"):
-            values = _as_tuple(getattr(self, name))
-            if not values or not all(FRACTION.is_satisfied_by(value) for value in values):
+            values = np.atleast_1d(getattr(self, name))
+            if not len(values) or not all(map(FRACTION.is_satisfied_by, values)):
                 raise ValueError(
                     f"The {name!r} parameter of QuantileSchedule must be one or several numbers in (0, 1]. "
                     f"Got {getattr(self, name)!r} instead."
                 )
-        if len({len(_as_tuple(value)) for value in (self.start, self.stop)} - {1}) > 1:
+        if len({np.size(value) for value in (self.start, self.stop)} - {1}) > 1:
             raise ValueError(
                 "The 'start' and 'stop' parameters of QuantileSchedule must have the same number of values. "
                 f"Got {self.start!r} and {self.stop!r} instead."
@@ -155,15 +138,13 @@ class QuantileSchedule(BaseEstimator):
     def fractions(self, iteration: int) -> tuple[float, ...]:
         """Return the fractions of easy entries in an iteration, counted from 0; groups use them cyclically."""
         progress = min(1.0, iteration / (self.n_iter - 1)) if self.n_iter > 1 else 1.0
-        start, stop = _as_tuple(self.start), _as_tuple(self.stop)
-        count = max(len(start), len(stop))
-        ends = zip(start * (count // len(start)), stop * (count // len(stop)), strict=True)
-        return tuple(float(first + progress * (last - first)) for first, last in ends)
+        start, stop = np.atleast_1d(self.start), np.atleast_1d(self.stop)
+        return tuple((start + progress * (stop - start)).tolist())
 
     def parameters(self, iteration: int, losses: Any, groups: Groups) -> PacingParameters:
         """Return the threshold and diversity of each group in an iteration, counted from 0."""
         fractions = self.fractions(iteration)
-        fraction = fractions[0] if len(fractions) == 1 else cycle_values(fractions, groups, losses)
+        fraction = np.resize(fractions, groups.per_group(0.0, losses).shape)
         # Entries at the quantile are easy, even if it is 0, so the threshold is slightly above it.
         threshold = group_quantiles(losses, fraction, groups, self.common) * (1 + 1e-6) + MIN_THRESHOLD
         if self.diversity == 0 or min(fractions) >= 1:
@@ -218,7 +199,3 @@ def slack_norms(losses: Blocks, threshold: Array, groups: Groups) -> Array:
     finite = xp.where(xp.isfinite(threshold), threshold, xp.zeros_like(threshold))
     (squares,) = groups.sum(lambda L, t: (xp.clip(t - L, 0, None) ** 2,), losses, finite)
     return xp.sqrt(squares)
-
-
-def _as_tuple(value: Any) -> tuple[Any, ...]:
-    return tuple(value) if isinstance(value, (tuple, list, np.ndarray)) else (value,)

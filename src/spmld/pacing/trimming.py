@@ -71,8 +71,8 @@ def trim_blocks(
     fractions = (1 - NEGATIVE_RATIO * (1 - keep_fraction), keep_fraction)
     losses, indices = engine.map(_observed_losses, scores, signs), engine.map(_observed_groups, signs)
     groups = EntryGroups(indices, 2 * n_labels, engine, np.zeros(2 * n_labels))
-    pacing = HardPacing(schedule=QuantileSchedule(start=fractions, stop=fractions, n_iter=1))
-    return engine.map(_put, signs, pacing.weights(losses, pacing.parameters(0, losses, groups), groups))
+    parameters = QuantileSchedule(start=fractions, stop=fractions).parameters(0, losses, groups)
+    return engine.map(_put, signs, HardPacing().weights(losses, parameters, groups))
 
 
 def _observed_losses(scores: Any, signs: Any) -> Any:

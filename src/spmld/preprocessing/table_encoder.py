@@ -3,12 +3,12 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
@@ -18,15 +18,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from spmld._frames import to_pandas
 from spmld._io import need
-from spmld._validation import POSITIVE_INT, StrOptions, list_names
+from spmld._validation import PositiveInt, Validated, list_names
 from spmld.preprocessing import columns
 from spmld.preprocessing.dates import date_formats, date_parts, to_dates
 from spmld.preprocessing.numbers import NumberFormat, NumberTexts
 from spmld.preprocessing.problems import TableError, TableProblem, TableWarning, absent_column
 
+_Names = list[str] | tuple[str, ...] | str
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class TableEncoder(TransformerMixin, BaseEstimator):
+class TableEncoder(TransformerMixin, Validated):
     """Encode the columns of a table as features.
 
     Each column is encoded by its kind, which is detected in `fit`:
@@ -93,24 +95,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     ['tempo', 'tempo (missing)', 'key = major', 'key = minor']
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **{kind: [list, tuple, str] for kind in ("text", "number", "category", "date", "drop")},
-        "max_words": [POSITIVE_INT],
-        "max_categories": [POSITIVE_INT],
-        "day_first": ["boolean"],
-        "decimal": [StrOptions({".", ","}), None],
-        "strict": ["boolean"],
-    }
-
-    text: Sequence[str] = ()
-    number: Sequence[str] = ()
-    category: Sequence[str] = ()
-    date: Sequence[str] = ()
-    drop: Sequence[str] = ()
-    max_words: int = 20000
-    max_categories: int = 100
+    text: _Names = ()
+    number: _Names = ()
+    category: _Names = ()
+    date: _Names = ()
+    drop: _Names = ()
+    max_words: PositiveInt = 20000
+    max_categories: PositiveInt = 100
     day_first: bool = False
-    decimal: str | None = None
+    decimal: Literal[".", ","] | None = None
     strict: bool = False
 
     def fit(self, X: Any, y: Any = None) -> Self:

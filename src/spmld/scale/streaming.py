@@ -4,7 +4,6 @@ import pickle  # nosec B403
 import tempfile
 import weakref
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from itertools import count
 from operator import add
@@ -20,6 +19,7 @@ class RemoteEngine(Engine):
     """Base class of engines whose blocks are not in memory."""
 
     selects_labels: ClassVar[bool] = False
+    threaded: ClassVar[bool] = False
     max_loaded: ClassVar[int | None] = 20_000
     steps_per_pass: ClassVar[int] = 4
 
@@ -36,10 +36,6 @@ class RemoteEngine(Engine):
     ) -> tuple[tuple[Any, ...], tuple[int, ...]]:
         """Return the blocks as they are."""
         return blocks, counts
-
-    def threads(self, count: int) -> AbstractContextManager[Engine]:
-        """Return a context with this engine."""
-        return nullcontext(self)
 
 
 class StreamEngine(RemoteEngine):

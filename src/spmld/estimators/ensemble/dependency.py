@@ -1,16 +1,15 @@
 """Correction of scores for dependencies between labels."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import move, row_slices, to_numpy
 from spmld._device import to_device
-from spmld._validation import COMMON_CONSTRAINTS, POSITIVE, POSITIVE_INT
+from spmld._validation import Positive, PositiveInt, Validated
 from spmld.core.designs import OtherLabels, Penalty
 from spmld.core.losses import LOSSES, logistic
 from spmld.core.newton import newton_minimize
@@ -21,7 +20,7 @@ _Matrix = NDArray[np.float64]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class DependencyCorrection(BaseEstimator):
+class DependencyCorrection(Validated):
     r"""Correct the score of each label by the other labels of its sample.
 
     .. math:: \delta_{ij} = \sum_{k \ne j} z_{ik} M_{kj} + a_j s_{ij} + c_j
@@ -66,16 +65,9 @@ class DependencyCorrection(BaseEstimator):
            [0, 0]])
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "C": [POSITIVE],
-        "tol": [POSITIVE],
-        "max_samples": [POSITIVE_INT],
-        "device": COMMON_CONSTRAINTS["device"],
-    }
-
-    C: float = 1.0
-    tol: float = 1e-2
-    max_samples: int = 10_000
+    C: Positive = 1.0
+    tol: Positive = 1e-2
+    max_samples: PositiveInt = 10_000
     device: str | None = None
 
     def fit(self, scores: _Matrix, Y: Any, entry_weight: _Matrix | None = None, known: Any = None) -> Self:

@@ -1,9 +1,9 @@
 """SelfPacedEnsemble: views with noise rates and trimming, corrected for label dependencies, calibrated."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import Any, ClassVar
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from spmld._arrays import contiguous, move, on_accelerator, to_numpy
 from spmld._device import to_device
 from spmld._threads import Map, thread_map
-from spmld._validation import COMMON_CONSTRAINTS, FRACTION, NON_NEGATIVE, POSITIVE_INT, RATE, UNIT_INTERVAL, StrOptions
+from spmld._validation import Fraction, NonNegative, PositiveInt, RandomState, Rate, UnitInterval
 from spmld.core.losses import logistic
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators.ensemble.noise_scores import default_boosting, entry_log_loss, estimate_rates
@@ -40,17 +40,17 @@ from spmld.estimators.ensemble.views import (
     uses_graph,
 )
 from spmld.estimators.ensemble.weighting import fit_mixture, view_weights
-from spmld.estimators.progress import CallbackSupportMixin, report_progress
+from spmld.estimators.progress import report_progress
 from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS
-from spmld.model_selection.thresholds import DECISION_CONSTRAINTS, DecisionOption, DecisionRule, label_decisions
+from spmld.model_selection.thresholds import DecisionOption, DecisionRule, label_decisions
 from spmld.monitoring.reference import make_reference
 from spmld.noise import NoiseRates
 from spmld.scale.block_data import BlockData
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SelfPacedEnsemble(UpdateMixin, CallbackSupportMixin, MultiLabelEstimator):
+class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
     r"""Self-paced multi-label ensemble that selects its settings on held-out observed labels.
 
     1. Noise rates are estimated from out-of-fold scores of logistic regression, see `spmld.noise.estimate_noise`. They
@@ -185,46 +185,26 @@ class SelfPacedEnsemble(UpdateMixin, CallbackSupportMixin, MultiLabelEstimator):
     ['boosting', 'kernel', 'linear', 'ridge']
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **COMMON_CONSTRAINTS,
-        "Cs": [list, tuple, np.ndarray],
-        "alphas": [list, tuple, np.ndarray],
-        "n_trees": [list, tuple, np.ndarray],
-        "label_graph_penalty": [NON_NEGATIVE],
-        "views": [list, tuple, StrOptions({"auto"})],
-        "n_landmarks": [POSITIVE_INT],
-        "false_positive_rate": [RATE, StrOptions({"auto"})],
-        "false_negative_rate": [RATE, StrOptions({"auto"})],
-        "keep_fraction": [FRACTION, StrOptions({"auto"})],
-        "dependency_weight": [UNIT_INTERVAL],
-        "completion_weight": [UNIT_INTERVAL],
-        "completion": [StrOptions({"linear", "boosting"})],
-        "decision": DECISION_CONSTRAINTS,
-        "keep_data": ["boolean"],
-        "cv": "no_validation",  # by make_folds
-        "scoring": [str],
-    }
-
     Cs: Sequence[float] = CS
     alphas: Sequence[float] = ALPHAS
     n_trees: Sequence[int] = N_TREES
-    label_graph_penalty: float = 1.0
-    views: str | Sequence[str | View] = "auto"
-    n_landmarks: int = 300
-    false_positive_rate: float | str = "auto"
-    false_negative_rate: float | str = "auto"
-    keep_fraction: float | str = "auto"
-    dependency_weight: float = 0.3
-    completion_weight: float = 1.0
-    completion: str = "linear"
+    label_graph_penalty: NonNegative = 1.0
+    views: Sequence[str | View] | Literal["auto"] = "auto"
+    n_landmarks: PositiveInt = 300
+    false_positive_rate: Rate | Literal["auto"] = "auto"
+    false_negative_rate: Rate | Literal["auto"] = "auto"
+    keep_fraction: Fraction | Literal["auto"] = "auto"
+    dependency_weight: UnitInterval = 0.3
+    completion_weight: UnitInterval = 1.0
+    completion: Literal["linear", "boosting"] = "linear"
     decision: DecisionOption = "f1"
     keep_data: bool = False
     cv: Any = 3
     scoring: str = "ranking_loss"
     n_jobs: int | None = None
     device: str | None = None
-    random_state: Any = None
-    callback: Any = None
+    random_state: RandomState = None
+    callback: Callable[..., Any] | None = None
     verbose: bool | int = False
 
     @property
@@ -321,18 +301,17 @@ class SelfPacedEnsemble(UpdateMixin, CallbackSupportMixin, MultiLabelEstimator):
     ) -> dict[str, PathResult]:
         """Return the best setting of each view."""
         self.cv_results_: list[dict[str, Any]] = []
-        with report_progress(self) as report:
-            lock = Lock()
+        lock = Lock()
 
-            def record(result: dict[str, Any]) -> bool:
-                with lock:
-                    self.cv_results_.append(result)
-                    return report(result)
+        def record(result: dict[str, Any]) -> bool:
+            with lock:
+                self.cv_results_.append(result)
+                return report_progress(self, result)
 
-            def search(name: str) -> PathResult:
-                return search_path(views[name], data[name], record)
+        def search(name: str) -> PathResult:
+            return search_path(views[name], data[name], record)
 
-            results = dict(zip(views, over_views(search, views), strict=True))
+        results = dict(zip(views, over_views(search, views), strict=True))
         order = list(views)
         self.cv_results_.sort(key=lambda result: order.index(result["part"]))
         self.params_ = {name: result.params for name, result in results.items()}

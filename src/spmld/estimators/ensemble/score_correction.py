@@ -19,6 +19,7 @@ from spmld.model_selection.thresholds import MIN_F1_SAMPLES, DecisionOption, Dec
 from spmld.noise import NoiseRates, PooledCalibration
 from spmld.noise.calibration import trusted_weight
 
+_Folds = list[NDArray[np.bool_]]
 MIN_SLOPE = 1e-6
 """Minimum slope of the calibrated scores: scores that do not predict the observed labels keep their order."""
 
@@ -145,22 +146,15 @@ class ScoreCorrection(BaseEstimator):
         noise = labels.signs, used, rates
         data = scores, labels, entry_weight
         folds = [fold == k for k in np.unique(fold)]
-        self.dependency_, corrected = self._correct(*data, None, self.dependency_weight, folds, over)[:2]
-        self.completion_dependency_, completed, of_folds = self._correct(
-            *data, known, self.completion_weight, folds, over
-        )
-        self.completion_trees_ = None
+        self.dependency_, of_folds = self._fit_dependency(*data, None, self.dependency_weight, folds, over)
+        corrected = _correct_folds(folds, of_folds, self.dependency_weight, scores)
+        self.completion_dependency_, of_folds = self._fit_dependency(*data, known, self.completion_weight, folds, over)
+        correct = partial(_correct_folds, folds, of_folds, self.completion_weight)
+        completed, self.completion_trees_ = correct(scores, known.signs), None
         if self.completion == "boosting":
-            self.completion_trees_ = CompletionTrees(random_state=self.random_state).fit(
-                scores,
-                labels.signs,
-                known.signs,
-                entry_weight,
-                folds,
-                partial(self._correct_folds, folds, of_folds),
-                label_rates,
-            )
-            completed = self.completion_trees_.held_out_scores_
+            trees = CompletionTrees(random_state=self.random_state)
+            trees.fit(scores, labels.signs, known.signs, entry_weight, folds, correct, label_rates)
+            completed, self.completion_trees_ = trees.held_out_scores_, trees
         # Shifts of labels need enough samples.
         calibration = PooledCalibration(penalty=10.0 if labels.shape[0] >= MIN_F1_SAMPLES else 1e12)
         self.calibration_ = clone(calibration).fit(corrected, *noise)
@@ -176,48 +170,25 @@ class ScoreCorrection(BaseEstimator):
         self.decision_rule_ = DecisionRule(decision=self.decision).fit(logistic(self.held_out_scores_), observed)
         return self
 
-    def _correct(
+    def _fit_dependency(
         self,
         scores: Scores,
         labels: Labels,
         entry_weight: Scores,
         known: Labels | None,
         weight: float,
-        folds: list[NDArray[np.bool_]],
+        folds: _Folds,
         over: Map,
-    ) -> tuple[DependencyCorrection, Scores, list[DependencyCorrection]]:
-        """Return a correction that is fitted on all samples, scores with cross-fitted corrections, and the latter."""
+    ) -> tuple[DependencyCorrection, list[DependencyCorrection]]:
+        """Return a correction that is fitted on all samples, and those that are fitted without each fold."""
 
-        def fit(left_out: NDArray[np.bool_] | bool) -> DependencyCorrection:
-            rows = slice(None) if left_out is False else ~left_out
-            of_rows = None if known is None else known[rows]
-            correction = DependencyCorrection(device=self.device)
-            return correction.fit(scores[rows], labels[rows], entry_weight[rows], of_rows)
+        def fit(rows: Any) -> DependencyCorrection:
+            parts: Any = (None if A is None else A[rows] for A in (scores, labels, entry_weight, known))
+            return DependencyCorrection(device=self.device).fit(*parts)
 
-        if weight == 0 or len(folds) == 1:
-            fitted = fit(left_out=False)
-            return fitted, fitted.correct(scores, known, weight=weight), [fitted] * len(folds)
-        fitted, *of_folds = over(fit, [False, *folds])
-        corrected = np.empty(scores.shape)
-        for part, correction in zip(folds, of_folds, strict=True):
-            of_fold = None if known is None else known[part]
-            corrected[part] = correction.correct(scores[part], of_fold, weight=weight)
-        return fitted, corrected, of_folds
-
-    def _correct_folds(
-        self,
-        folds: list[NDArray[np.bool_]],
-        corrections: list[DependencyCorrection],
-        scores: Scores,
-        known: NDArray[np.int8],
-    ) -> Scores:
-        """Return scores that are corrected by known labels, with the correction of the fold of each sample."""
-        corrected = np.empty(scores.shape)
-        for part, correction in zip(folds, corrections, strict=True):
-            corrected[part] = correction.correct(
-                scores[part], Labels(known[part], SIGNS), weight=self.completion_weight
-            )
-        return corrected
+        cross_fitted = weight > 0 and len(folds) > 1
+        fitted, *of_folds = over(fit, [slice(None), *(~part for part in folds if cross_fitted)])
+        return fitted, of_folds or [fitted] * len(folds)
 
     def correct(self, scores: Scores) -> Scores:
         """Return calibrated log-odds."""
@@ -243,6 +214,21 @@ class ScoreCorrection(BaseEstimator):
     def margins(self, corrected: Scores) -> NDArray[np.float64]:
         """Return numbers that are positive for the labels that are predicted, from the result of `correct`."""
         return self.decision_rule_.margins(logistic(corrected))
+
+
+def _correct_folds(
+    folds: _Folds,
+    corrections: list[DependencyCorrection],
+    weight: float,
+    scores: Scores,
+    known: NDArray[np.int8] | None = None,
+) -> Scores:
+    """Return scores that are corrected by known labels, with the correction of the fold of each sample."""
+    corrected = np.empty(scores.shape)
+    for part, correction in zip(folds, corrections, strict=True):
+        shown = None if known is None else Labels(known[part], SIGNS)
+        corrected[part] = correction.correct(scores[part], shown, weight=weight)
+    return corrected
 
 
 def _log_odds(calibration: PooledCalibration, scores: Scores) -> Scores:

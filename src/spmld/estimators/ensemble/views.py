@@ -263,18 +263,12 @@ def with_params(estimator: Any, **params: Any) -> Any:
     return clone(estimator).set_params(**{name: value for name, value in params.items() if name in accepted})
 
 
-def check_path(name: str, values: Sequence[Any]) -> None:
-    """Raise ValueError unless the values are positive numbers."""
-    if len(values) == 0 or not all(POSITIVE.is_satisfied_by(value) for value in values):
-        raise ValueError(f"{name} must be a non-empty sequence of positive numbers, got {values!r}")
-
-
 def check_views(views: str | Sequence[Any], Cs: Sequence[Any], alphas: Sequence[Any], n_trees: Sequence[Any]) -> None:
     """Raise ValueError unless the views are names of built-in views, or `View` objects with other names."""
-    check_path("Cs", Cs)
-    check_path("alphas", alphas)
-    if len(n_trees) == 0 or not all(POSITIVE_INT.is_satisfied_by(value) for value in n_trees):
-        raise ValueError(f"n_trees must be a non-empty sequence of positive integers, got {n_trees!r}")
+    paths = {"Cs": (Cs, POSITIVE, "numbers"), "alphas": (alphas, POSITIVE, "numbers")}
+    for name, (values, accepted, kind) in {**paths, "n_trees": (n_trees, POSITIVE_INT, "integers")}.items():
+        if len(values) == 0 or not all(map(accepted.is_satisfied_by, values)):
+            raise ValueError(f"{name} must be a non-empty sequence of positive {kind}, got {values!r}")
     names = ", ".join(map(repr, VIEWS))
     if isinstance(views, str):
         return
