@@ -40,9 +40,7 @@ def monitoring_report(result: Monitoring, *, title: str = "Monitoring", top: int
     tiles = [
         (m.name, f"{m.value:.3f}", f"{m.low:.3f} to {m.high:.3f}; training {m.training:.3f}") for m in result.expected
     ]
-    found = ", ".join(name.lower() for name, shift in result.shifts.items() if shift.alarm.any())
-    rate = f"The probability of a false alarm is at most {result.false_alarm_rate:.0%}."
-    text = f"{f'Alarm: {found} have changed' if found else 'No shift was found'} in {result.n_samples} samples. {rate}"
+    text = f"{result.summary} The probability of a false alarm is at most {result.false_alarm_rate:.0%}."
     sections: list[Section | None] = [Section("expected", "Expected metrics", text, [Tiles(tiles)])]
     for name, shift in result.shifts.items():
         parts = [shift.table(name, top)]
