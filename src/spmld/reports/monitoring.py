@@ -1,5 +1,6 @@
 """Report on the monitoring of a model on samples without labels."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -40,10 +41,10 @@ def monitoring_report(result: Monitoring, *, title: str = "Monitoring", top: int
     tiles = [
         (m.name, f"{m.value:.3f}", f"{m.low:.3f} to {m.high:.3f}; training {m.training:.3f}") for m in result.expected
     ]
-    text = f"{result.summary} The probability of a false alarm is at most {result.false_alarm_rate:.0%}."
+    text = f"{result.summary} The probability of a false alarm is at most {result.false_alarm_rate:g}."
     sections: list[Section | None] = [Section("expected", "Expected metrics", text, [Tiles(tiles)])]
     for name, shift in result.shifts.items():
-        parts = [shift.table(name, top)]
+        parts = [replace(shift.table(name, top), title="Smallest p-values")]
         key = name.lower().replace(" ", "-")
         figure = [_figure(shift)] if name == "Label frequencies" else []
         sections.append(Section(key, name, TEXTS[name], [*figure, *parts]) if shift.names else None)
