@@ -45,7 +45,7 @@ def test_few_samples_raise_no_alarm_and_the_labels_that_are_not_tested_are_count
     status, out, err = cli("monitor", "m.skops", "new.csv")
     assert status == 0
     assert "label frequencies" in out
-    assert "Not tested: the frequencies of 2 labels with fewer than 10 expected positives" in err
+    assert "Label frequencies that are not tested: 2, with fewer than 10 expected positives" in err
 
 
 def test_a_method_without_a_reference_says_what_to_do(cli, tmp_path, monkeypatch):

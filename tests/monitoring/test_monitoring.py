@@ -68,6 +68,7 @@ def test_the_interval_contains_the_true_f1_as_often_as_stated():
 def test_expected_metrics_follow_samples_that_are_harder_to_predict():
     X, logits, Y = draw(4000)
     reference = reference_of(X[:2000], logits[:2000], Y[:2000])
+    assert_allclose((reference.scores > reference.thresholds).mean(axis=0), (logits[:2000] > -0.5).mean(axis=0))
     hard = np.flatnonzero(np.abs(logits + 0.5).mean(axis=1) < 1.0)
     hard = hard[hard >= 2000]
     truth = [micro_f1(Y[rows], logits[rows] > -0.5) for rows in (slice(2000), hard)]
@@ -183,6 +184,21 @@ def test_permuted_labels_have_permuted_results(model, songs):
     result, other = monitor(ensemble, X), monitor(ensemble, X, permuted)
     assert_allclose(result.label_frequencies.p_value[order], other.label_frequencies.p_value)
     assert_allclose(result.scores.p_value[order], other.scores.p_value)
+
+
+def test_metrics_and_frequencies_without_observed_negatives_are_unknown():
+    X, logits, Y = draw(400)
+    plain, new = MaskedLogistic().fit(X, Y), draw(400, seed=1)[0]
+    some = Y.copy()
+    some[some[:, 0] == 0, 0] = np.nan
+    result = monitor(plain, new, reference_of(X, logits, some))
+    others = estimate_metrics(Y, logits > -0.5, np.array([False, True, True, True]))[0]
+    assert_allclose([metric.training for metric in result.expected], others)
+    assert_array_equal(np.isnan(result.label_frequencies.training), [True, False, False, False])
+    assert "not tested: 1," in result.summary
+    unknown = monitor(plain, new, reference_of(X, logits, np.where(Y == 0, np.nan, Y)))
+    assert np.isnan([metric[1:] for metric in unknown.expected]).all()
+    assert "The metrics are unknown" in monitoring_report(unknown)
 
 
 def test_models_without_a_reference_and_other_features_raise_errors(model):

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from spmld.core.losses import logistic
-from spmld.monitoring.metric_estimates import METRICS, estimate_metrics
+from spmld.monitoring.metric_estimates import MICRO_METRICS, estimate_metrics
 from spmld.monitoring.reference import Reference
 
 
@@ -74,4 +74,4 @@ def expected_metrics(
     total = variance * (1 + reference.n_observed / len(scores)) + weight**2 * squared_error
     margin = ndtri((1 + confidence) / 2) * np.sqrt(total)
     rows = np.clip([value, value - margin, value + margin, training], 0, 1).T.tolist()
-    return [ExpectedMetric(name, *row) for name, row in zip(METRICS, rows, strict=True)]
+    return [ExpectedMetric(name, *row) for name, row in zip(MICRO_METRICS, rows, strict=True)]

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-METRICS = {"micro F1": (2.0, 1.0, 1.0), "micro precision": (1.0, 0.0, 1.0), "micro recall": (1.0, 1.0, 0.0)}
+MICRO_METRICS = {"micro F1": (2.0, 1.0, 1.0), "micro precision": (1.0, 0.0, 1.0), "micro recall": (1.0, 1.0, 0.0)}
 """Coefficients c, a and b of the metrics c A / (a P + b D)."""
 
 
@@ -40,7 +40,7 @@ def estimate_metrics(y: Any, predicted: Any, used: Any) -> NDArray[np.float64]:
     sums = np.stack([(entries - used * m) @ (1 / n) for entries, m in zip((y * d, y, d), means, strict=True)])
     (hits, positives, chosen), covariance = means.sum(axis=1), sums @ sums.T
     results = []
-    for c, a, b in METRICS.values():
+    for c, a, b in MICRO_METRICS.values():
         denominator = a * positives + b * chosen or np.nan
         value = c * hits / denominator
         gradient = np.array([c, -a * value, -b * value]) / denominator

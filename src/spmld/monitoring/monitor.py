@@ -96,12 +96,16 @@ class Monitoring:
 
     @property
     def summary(self) -> str:
-        """What has changed, and how many labels are too rare for a test of their frequency."""
+        """What has changed, and what is not tested or unknown."""
         kinds = ", ".join(name.lower() for name, shift in self.shifts.items() if shift.alarm.any())
         found = f"Alarm: {kinds} have changed" if kinds else "No shift was found"
-        n_rare = int(np.isnan(self.label_frequencies.new).sum())
-        rare = f" Not tested: the frequencies of {n_rare} labels with fewer than {MIN_POSITIVES} expected positives."
-        return f"{found} in {self.n_samples} samples.{rare if n_rare else ''}"
+        notes = [f"{found} in {self.n_samples} samples."]
+        if n_rare := int(np.isnan(self.label_frequencies.new).sum()):
+            reason = f"fewer than {MIN_POSITIVES} expected positives or negatives, or without observed ones"
+            notes.append(f"Label frequencies that are not tested: {n_rare}, with {reason}.")
+        if np.isnan(self.expected[0].value):
+            notes.append("The metrics are unknown without observed positives and negatives of a label.")
+        return " ".join(notes)
 
     def tables(self, top: int | None = None) -> list[TextTable]:
         """Return the tables of the expected metrics and of the shifts, each with at most `top` rows."""
@@ -186,8 +190,8 @@ def monitor(
         names = [f"feature {j}" for j in range(features.shape[1])]
     default: Any = getattr(model, "label_names_", range(scores.shape[1]))
     labels = [str(name) for name in (default if label_names is None else label_names)]
-    old, new, p_frequency = frequency_test(logistic(scores), logistic(new_scores))
-    frequencies = _shifts(labels, old, new, p_frequency, level)
+    tests, unknown = frequency_test(logistic(scores), logistic(new_scores)), [[np.nan], [np.nan], [1.0]]
+    old, new, p_frequencies = np.where(reference.evaluated, tests, unknown)
     edges = np.quantile(scores, QUANTILES, axis=0).astype(np.float32)
     p_scores = distribution_test(count_below(scores, edges), len(scores), count_below(new_scores, edges), n_new)[0]
     below = reference.below, count_below(features, reference.edges)
@@ -198,7 +202,7 @@ def monitor(
         n_samples=n_new,
         false_alarm_rate=false_alarm_rate,
         expected=expected_metrics(new_scores, reference, confidence),
-        label_frequencies=frequencies,
+        label_frequencies=_shifts(labels, old, new, p_frequencies, level),
         scores=_shifts(labels, scores.mean(axis=0), new_scores.mean(axis=0), p_scores, level),
         features=_shifts([str(name) for name in names], *above, p_features, level),
     )
