@@ -25,13 +25,27 @@ def test_the_exit_status_is_1_after_an_alarm(cli, tmp_path, monkeypatch):
     status, out, err = cli("monitor", "m.skops", "new.csv")
     assert status == 0
     assert "micro F1" in out
-    assert "no shift was found" in err
+    assert "No shift was found in 300 samples" in err
     status, out, err = cli("monitor", "m.skops", "shifted.csv", "--json", "--report", "page.html")
     assert status == 1
     result = json.loads(out)
     assert result["alarm"]
     assert [row["name"] for row in result["features"] if row["alarm"]] == ["x4"]
     assert "x4" in (tmp_path / "page.html").read_text()
+    status, _, err = cli("monitor", "m.skops", "new.csv", "--report", "page.html")
+    assert status == 2
+    assert "page.html already exists; use --force to overwrite it" in err
+
+
+def test_few_samples_raise_no_alarm_and_the_labels_that_are_not_tested_are_counted(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write("train.csv", 400, 0)
+    write("new.csv", 3, 1)
+    assert cli("fit", "train.csv", "-o", "m.skops", "--no-held-out", "--param", 'views=["linear"]')[0] == 0
+    status, out, err = cli("monitor", "m.skops", "new.csv")
+    assert status == 0
+    assert "label frequencies" in out
+    assert "Label frequencies that are not tested: 2, with fewer than 10 expected positives" in err
 
 
 def test_a_method_without_a_reference_says_what_to_do(cli, tmp_path, monkeypatch):

@@ -55,6 +55,18 @@ def test_the_precision_is_reached_with_the_stated_probability(power):
     assert used / n > 0.2
 
 
+def test_of_many_labels_without_signal_at_most_a_tenth_is_predicted():
+    rng, n_labels = np.random.default_rng(0), 400
+    p = rng.random((300, n_labels))
+    for frequency, most in ((0.3, 0.0), (0.5, 0.1 + 2 * np.sqrt(0.1 * 0.9 / n_labels))):
+        y = (rng.random(p.shape) < frequency).astype(float)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            rule = DecisionRule(decision="precision>=0.5").fit(p, y)
+        assert np.mean(rule.thresholds_ < 1) <= most
+        assert rule.positive(p).any(axis=0).mean() <= most
+
+
 def test_permuted_labels_have_permuted_thresholds_and_all_labels_equal_single_ones():
     P, Y = draw(2000)
     order = [2, 0, 1]

@@ -16,6 +16,7 @@ from spmld import MaskedLogistic, SelfPacedEnsemble
 from spmld.datasets import make_songs
 from spmld.metrics import micro_f1
 from spmld.monitoring import estimate_frequencies, expected_metrics, make_reference, monitor
+from spmld.monitoring.metric_estimates import estimate_metrics
 from spmld.monitoring.reference import _find_edges, count_below
 from spmld.monitoring.shifts import adjust_probabilities, distribution_test, frequency_test, log_likelihood
 from spmld.preprocessing import TableEncoder
@@ -30,20 +31,26 @@ def draw(n, l=4, seed=0):
     return X, logits, (rng.random((n, l)) < expit(logits)).astype(float)
 
 
+COEF = np.random.default_rng(1).normal(size=(6, 4)).T
+
+
 def reference_of(X, logits, Y):
-    coef = np.random.default_rng(1).normal(size=(X.shape[1], Y.shape[1])).T
-    return make_reference(X, Y, logits, logits > -0.5, coef=coef, held_out=np.ones(len(X), dtype=bool))
+    return make_reference(X, Y, logits > -0.5, coef=COEF, held_out=np.ones(len(X), dtype=bool))
 
 
-def test_the_expected_f1_is_the_mean_over_labels_drawn_from_the_probabilities():
-    X, logits, Y = draw(2000)
-    reference = replace(reference_of(X, logits, Y), residuals=np.zeros((2, 4)))
-    p, d = expit(logits[:500]), logits[:500] > -0.5
-    rng = np.random.default_rng(2)
-    drawn = [micro_f1((rng.random(p.shape) < p).astype(float), d) for _ in range(400)]
-    expected = expected_metrics(p, d, reference)[0]
-    assert expected.name == "micro F1"
-    assert abs(expected.value - np.mean(drawn)) < 3 * np.std(drawn) / 20 + 1e-3
+def test_metrics_and_their_variances_are_those_of_repeated_draws():
+    _, logits, _ = draw(300)
+    p, d, rng = expit(logits), logits > -0.5, np.random.default_rng(2)
+    used = np.array([True, True, False, True])
+    drawn = []
+    for _ in range(400):
+        rows = rng.integers(300, size=300)
+        y = (rng.random(p.shape) < p[rows]).astype(float)
+        drawn.append(estimate_metrics(y, d[rows], used))
+        assert_allclose(drawn[-1][0, 0], micro_f1(y[:, used], d[rows][:, used]))
+    values, variances = np.moveaxis(drawn, 1, 0)
+    assert_allclose(values.mean(axis=0), estimate_metrics(p, d, used)[0], atol=0.01)
+    assert_allclose(variances.mean(axis=0), values.var(axis=0), rtol=0.3)
 
 
 def test_the_interval_contains_the_true_f1_as_often_as_stated():
@@ -51,19 +58,33 @@ def test_the_interval_contains_the_true_f1_as_often_as_stated():
     for seed in range(200):
         X, logits, Y = draw(600, seed=seed)
         old, new = slice(0, 300), slice(300, 600)
-        metric = expected_metrics(expit(logits[new]), logits[new] > -0.5, reference_of(X[old], logits[old], Y[old]))[0]
+        reference = reference_of(X[old], logits[old], Y[old])
+        metric = expected_metrics(reference.linear_scores(X[new]), reference)[0]
+        assert metric.name == "micro F1"
         covered.append(metric.low <= micro_f1(Y[new], logits[new] > -0.5) <= metric.high)
     assert 0.84 < np.mean(covered) < 0.98
 
 
-def test_overconfident_probabilities_are_corrected_by_the_training_data():
+def test_expected_metrics_follow_samples_that_are_harder_to_predict():
     X, logits, Y = draw(4000)
-    old, new = slice(0, 2000), slice(2000, 4000)
-    reference = reference_of(X[old], 2 * logits[old] + 0.5, Y[old])
-    p, d = expit(2 * logits[new] + 0.5), 2 * logits[new] + 0.5 > -0.5
-    truth = micro_f1(Y[new], d)
-    assert abs(2 * p[d].sum() / (d.sum() + p.sum()) - truth) > 0.05
-    assert abs(expected_metrics(p, d, reference)[0].value - truth) < 0.03
+    reference = reference_of(X[:2000], logits[:2000], Y[:2000])
+    assert_allclose((reference.scores > reference.thresholds).mean(axis=0), (logits[:2000] > -0.5).mean(axis=0))
+    hard = np.flatnonzero(np.abs(logits + 0.5).mean(axis=1) < 1.0)
+    hard = hard[hard >= 2000]
+    truth = [micro_f1(Y[rows], logits[rows] > -0.5) for rows in (slice(2000), hard)]
+    expected = expected_metrics(reference.linear_scores(X[hard]), reference)[0]
+    assert truth[0] - truth[1] > 0.06
+    assert abs(expected.training - truth[0]) < 1e-9
+    assert abs(expected.value - truth[1]) < 0.03
+
+
+def test_the_false_alarm_rate_is_at_most_5_percent_by_default():
+    model = MaskedLogistic().fit(*draw(100)[::2])
+    alarms = []
+    for seed in range(200):
+        X, logits, Y = draw(500, seed=seed)
+        alarms.append(monitor(model, X[300:], reference_of(X[:300], logits[:300], Y[:300])).alarm)
+    assert np.mean(alarms) <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 200)
 
 
 def test_em_increases_the_likelihood_and_recovers_planted_frequencies():
@@ -165,9 +186,31 @@ def test_permuted_labels_have_permuted_results(model, songs):
     assert_allclose(result.scores.p_value[order], other.scores.p_value)
 
 
+def test_metrics_and_frequencies_without_observed_negatives_are_unknown():
+    X, logits, Y = draw(400)
+    plain, new = MaskedLogistic().fit(X, Y), draw(400, seed=1)[0]
+    some = Y.copy()
+    some[some[:, 0] == 0, 0] = np.nan
+    result = monitor(plain, new, reference_of(X, logits, some))
+    others = estimate_metrics(Y, logits > -0.5, np.array([False, True, True, True]))[0]
+    assert_allclose([metric.training for metric in result.expected], others)
+    assert_array_equal(np.isnan(result.label_frequencies.training), [True, False, False, False])
+    assert "not tested: 1," in result.summary
+    unknown = monitor(plain, new, reference_of(X, logits, np.where(Y == 0, np.nan, Y)))
+    assert np.isnan([metric[1:] for metric in unknown.expected]).all()
+    assert "The metrics are unknown" in monitoring_report(unknown)
+
+
 def test_models_without_a_reference_and_other_features_raise_errors(model):
-    X, _, Y = draw(100)
+    X, logits, Y = draw(100)
+    plain, reference = MaskedLogistic().fit(X, Y), reference_of(X, logits, Y)
     with pytest.raises(ValueError, match=r"MaskedLogistic has no summary of its training data.*make_reference"):
-        monitor(MaskedLogistic().fit(X, Y), X)
+        monitor(plain, X)
     with pytest.raises(ValueError, match=r"false_alarm_rate must be in \(0, 1\), got 2"):
         monitor(model[-1], X, false_alarm_rate=2)
+    with pytest.raises(ValueError, match="0 sample"):
+        monitor(plain, X[:0], reference)
+    with pytest.raises(ValueError, match="NaN"):
+        monitor(plain, np.full((1, 6), np.nan), reference)
+    with pytest.raises(ValueError, match=r"features of the reference, got shape \(100, 6\)"):
+        monitor(plain, X, model[-1].reference_)

@@ -6,13 +6,14 @@ from spmld._io import writing
 from spmld.cli import options
 from spmld.cli.loading import Source
 from spmld.cli.matching import match, open_model
-from spmld.cli.printing import print_json, print_message, print_table, progress_bar
+from spmld.cli.printing import check_output_path, print_json, print_message, print_table, progress_bar
 
 
 @click.command()
 @click.argument("model")
 @options.source_options("data", part="test")
 @click.option("--report", metavar="FILE", help="HTML page to write, such as page.html.")
+@options.force_option
 @click.option(
     "--false-alarm-rate",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -29,6 +30,7 @@ def monitor(
     model: str,
     data: Source,
     report: str | None,
+    force: bool,
     false_alarm_rate: float,
     top: int,
     trusted_types: tuple[str, ...],
@@ -46,6 +48,7 @@ def monitor(
     """
     from spmld.monitoring import monitor as monitor_samples
 
+    check_output_path(report, force)
     estimator, info = open_model(model, trusted_types, data)
     matched = match(data, model, info, labels=False)
     with progress_bar(None, "monitoring"):
@@ -68,5 +71,5 @@ def monitor(
         for table in result.tables(top):
             print_table(table)
             click.echo()
-        print_message("alarm: the data have changed" if result.alarm else "no shift was found")
+        print_message(result.summary)
     context.exit(int(result.alarm))

@@ -17,7 +17,7 @@ import click
 from spmld._io import link_target, need, writing
 from spmld._table import TextTable, csv_text
 
-OUTPUTS = ("out", "path", "target", "figure", "export", "checkpoint", "db")
+OUTPUTS = ("out", "path", "target", "figure", "export", "checkpoint", "db", "report")
 """Parameters of commands whose files are written."""
 MIN_SPACE = 1_000_000
 """Free space in bytes that every output needs."""

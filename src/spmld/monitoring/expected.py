@@ -1,17 +1,14 @@
 """Expected metrics of predictions whose labels are unknown."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from spmld.core.losses import logistic
+from spmld.monitoring.metric_estimates import MICRO_METRICS, estimate_metrics
 from spmld.monitoring.reference import Reference
-
-_Floats = NDArray[np.float64]
-
-_TERMS = {"F1": (2.0, 1.0, 1.0), "precision": (1.0, 1.0, 0.0), "recall": (1.0, 0.0, 1.0)}
-"""Coefficients c, a and b of the metrics c A / (a D + b P)."""
 
 
 class ExpectedMetric(NamedTuple):
@@ -22,7 +19,7 @@ class ExpectedMetric(NamedTuple):
     name : str
         Name of the metric.
     value, low, high : float
-        Expected value, and limits between which the true value is expected to be.
+        Expected value, and limits between which the metric of the new samples is expected to be.
     training : float
         Value on the observed entries of the training data, by out-of-fold predictions.
 
@@ -39,24 +36,25 @@ class ExpectedMetric(NamedTuple):
 
 
 def expected_metrics(
-    p: _Floats, predicted: NDArray[np.bool_], reference: Reference, confidence: float = 0.9
+    scores: NDArray[np.float64], reference: Reference, confidence: float = 0.9
 ) -> list[ExpectedMetric]:
-    r"""Return expected F1, precision and recall of predictions.
+    r"""Return expected micro F1, precision and recall of new samples.
 
-    With the probabilities p and the predictions d, the expected numbers of true positives and of positives are
-    :math:`A = \sum p d` and :math:`P = \sum p`, so that micro F1 is about :math:`2 A / (\sum d + P)`. Macro F1 is the
-    mean over the labels, weighted by the probability that they have a positive or a prediction.
+    A metric is that of the out-of-fold predictions of the training data, plus the difference :math:`\Delta` between
+    new samples and those of the reference according to the linear scores: with probabilities p and decisions d, micro
+    F1 is about :math:`2 \sum p d / (\sum p + \sum d)`. The linear model was fitted to neither of them. Probabilities of
+    the final model are not used: it is fitted to more samples than the models of the folds, on which calibration is
+    based, and is more confident.
 
-    The difference between observed and expected values on out-of-fold predictions of the training data, as far as it
-    exceeds its standard error, is added: :math:`\Delta \max(0, 1 - \sigma^2 / \Delta^2)` (James and Stein 1961). The
-    variance of a metric is that of the labels of the new samples, given the probabilities, plus :math:`\sigma^2`.
+    The difference is multiplied by :math:`w = \max(0, 1 - \sigma^2 / \Delta^2)`, where :math:`\sigma` is its standard
+    error if nothing has changed: :math:`\Delta^2 - \sigma^2` is an unbiased estimate of the square of the true
+    difference. The variance of the result is that of the metric in the training data and in the new samples, plus
+    :math:`w^2 \sigma^2`.
 
     Parameters
     ----------
-    p : ndarray of shape (n_samples, n_labels)
-        Calibrated probabilities of new samples.
-    predicted : ndarray of bool of shape (n_samples, n_labels)
-        Predictions.
+    scores : ndarray of shape (n_samples, n_labels)
+        Log-odds of new samples by the linear model, see `Reference.linear_scores`.
     reference : Reference
         Summary of the training data.
     confidence : float, default=0.9
@@ -66,41 +64,14 @@ def expected_metrics(
     --------
     See `monitor`.
     """
-    d = np.asarray(predicted, dtype=float)
-    labels = np.stack([(p * d).mean(axis=0), p.mean(axis=0), d.mean(axis=0)])
-    share = np.where(d.any(axis=0), 1.0, 1 - np.prod(1 - p, axis=0))
-    share = share / max(share.sum(), np.finfo(float).tiny)
-    ratio, results = float(reference.n_observed.mean()) / len(p), []
-    for name, terms in _TERMS.items():
-        value, gradient = _ratio(labels.sum(axis=1), terms)
-        bias, variance = gradient @ reference.residuals.sum(axis=1), gradient @ reference.covariance @ gradient
-        training, _ = _ratio(reference.means.sum(axis=1), terms)
-        results.append(_correct(f"micro {name}", value, bias, variance, ratio, training, confidence))
-    values, gradients = _ratio(labels, _TERMS["F1"])
-    bias = share @ (gradients * reference.residuals).sum(axis=0)
-    squares = np.stack([gradients[0] * (gradients[0] + 2 * gradients[1]), gradients[1] ** 2])
-    of_labels = (squares * reference.variances).sum(axis=0) / np.maximum(reference.n_observed, 1)
-    of_training = np.nanmean(_ratio(reference.means, _TERMS["F1"])[0])
-    return [*results, _correct("macro F1", share @ values, bias, share**2 @ of_labels, ratio, of_training, confidence)]
-
-
-def _ratio(rates: _Floats, terms: tuple[float, float, float]) -> tuple[_Floats, _Floats]:
-    """Return c A / (a D + b P) for the rates A of hits, P of positives and D of predictions; its gradient in A and P.
-
-    It is NaN if the denominator is 0.
-    """
-    (hits, positives, chosen), (c, a, b) = rates, terms
-    denominator = np.maximum(a * chosen + b * positives, 0.0)
-    scale = np.divide(1.0, denominator, out=np.full(np.shape(denominator), np.nan), where=denominator > 0)
-    value = c * hits * scale
-    return value, np.stack([c * scale, -b * value * scale])
-
-
-def _correct(
-    name: str, value: Any, bias: Any, variance: Any, ratio: float, training: Any, confidence: float
-) -> ExpectedMetric:
-    """Return a metric with its correction and interval; `ratio` is the variance of new samples to that of the bias."""
-    corrected = float(value + bias * max(0.0, 1 - variance / bias**2)) if bias else float(value)
-    margin = float(ndtri((1 + confidence) / 2) * np.sqrt(variance * (1 + ratio)))
-    low, middle, high = np.clip([corrected - margin, corrected, corrected + margin], 0, 1).tolist()
-    return ExpectedMetric(name, middle, low, high, float(training))
+    new, _ = estimate_metrics(logistic(scores), scores > reference.thresholds, reference.evaluated)
+    (training, variance), (old, old_variance) = reference.metrics, reference.linear_metrics
+    # Without predictions, precision is undefined, and its difference is unknown.
+    difference = np.nan_to_num(new - old)
+    squared_error = np.nan_to_num(old_variance) * (1 + len(reference.scores) / len(scores))
+    weight = np.maximum(1 - squared_error / np.maximum(difference**2, np.finfo(float).tiny), 0.0)
+    value = training + weight * difference
+    total = variance * (1 + reference.n_observed / len(scores)) + weight**2 * squared_error
+    margin = ndtri((1 + confidence) / 2) * np.sqrt(total)
+    rows = np.clip([value, value - margin, value + margin, training], 0, 1).T.tolist()
+    return [ExpectedMetric(name, *row) for name, row in zip(MICRO_METRICS, rows, strict=True)]

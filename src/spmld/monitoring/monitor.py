@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.utils.validation import validate_data
 
 from spmld._arrays import features_to_numpy
-from spmld._response import predict_all
+from spmld._response import as_frame
 from spmld._table import TextTable
 from spmld.core.losses import logistic
 from spmld.model_selection.statistics import holm_correction
 from spmld.monitoring.expected import ExpectedMetric, expected_metrics
-from spmld.monitoring.reference import QUANTILES, Reference, count_below, linear_scores
-from spmld.monitoring.shifts import distribution_test, frequency_test
+from spmld.monitoring.reference import QUANTILES, Reference, count_below
+from spmld.monitoring.shifts import MIN_POSITIVES, distribution_test, frequency_test
 
 _Floats = NDArray[np.float64]
 
@@ -54,7 +54,7 @@ class Shifts:
         order = np.lexsort((-np.abs(self.new - self.training), self.p_value))[:top].tolist()
         values = [[self.names[j], *(float(v[j]) for v in (self.training, self.new, self.p_value))] for j in order]
         rows = [[*row, "alarm" if self.alarm[j] else ""] for row, j in zip(values, order, strict=True)]
-        return TextTable(["name", "training", "new", "p-value", "alarm"], rows, title)
+        return TextTable([title.lower() or "name", "training", "new", "p-value", "alarm"], rows, title)
 
 
 @dataclass(frozen=True)
@@ -94,6 +94,19 @@ class Monitoring:
         """Whether a test found a shift."""
         return any(bool(shift.alarm.any()) for shift in self.shifts.values())
 
+    @property
+    def summary(self) -> str:
+        """What has changed, and what is not tested or unknown."""
+        kinds = ", ".join(name.lower() for name, shift in self.shifts.items() if shift.alarm.any())
+        found = f"Alarm: {kinds} have changed" if kinds else "No shift was found"
+        notes = [f"{found} in {self.n_samples} samples."]
+        if n_rare := int(np.isnan(self.label_frequencies.new).sum()):
+            reason = f"fewer than {MIN_POSITIVES} expected positives or negatives, or without observed ones"
+            notes.append(f"Label frequencies that are not tested: {n_rare}, with {reason}.")
+        if np.isnan(self.expected[0].value):
+            notes.append("The metrics are unknown without observed positives and negatives of a label.")
+        return " ".join(notes)
+
     def tables(self, top: int | None = None) -> list[TextTable]:
         """Return the tables of the expected metrics and of the shifts, each with at most `top` rows."""
         expected = TextTable.from_records([metric._asdict() for metric in self.expected], "Expected metrics")
@@ -129,12 +142,13 @@ def monitor(
       new samples are compared;
     - the distribution of each feature; of words and categories, the fraction of samples that contain them.
 
-    The expected metrics assume that the probabilities are calibrated. After an alarm, they are not reliable.
+    The expected metrics are those of out-of-fold predictions of the training data, plus the difference that the scores
+    of this linear model predict, see `expected_metrics`. After an alarm, they are less reliable.
 
     Parameters
     ----------
     model : fitted estimator
-        `SelfPacedEnsemble` or a pipeline that ends with it, or with `reference` another model with `predict_proba`.
+        `SelfPacedEnsemble` or a pipeline that ends with it, or with `reference` another model.
     X : array-like or sparse matrix of shape (n_samples, n_features)
         New samples.
     reference : Reference, optional
@@ -170,30 +184,25 @@ def monitor(
     level = false_alarm_rate / N_FAMILIES
     model, X, names = _open_pipeline(model, X, feature_names)
     reference = _find_reference(model) if reference is None else reference
-    predictions = predict_all(model, X)
-    P, features = np.asarray(predictions.probabilities), features_to_numpy(X)
-    features = features if sp.issparse(features) else np.asarray(features, dtype=float)
-    if features.shape[1] != reference.edges.shape[1] or not len(P):
-        expected = f"at least one sample with {reference.edges.shape[1]} features"
-        raise ValueError(f"X must have {expected}, as in the reference, got shape {features.shape}")
+    features = _read_features(model, X, reference.edges.shape[1])
+    n_new, scores, new_scores = features.shape[0], reference.scores.astype(float), reference.linear_scores(features)
     if names is None:
         names = [f"feature {j}" for j in range(features.shape[1])]
-    default: Any = getattr(model, "label_names_", range(P.shape[1]))
+    default: Any = getattr(model, "label_names_", range(scores.shape[1]))
     labels = [str(name) for name in (default if label_names is None else label_names)]
-    scores, new_scores = reference.scores.astype(float), linear_scores(features, reference.weights) + reference.offsets
-    old, new, p_frequency = frequency_test(logistic(scores), logistic(new_scores))
-    frequencies = _shifts(labels, old, new, p_frequency, level)
+    tests, unknown = frequency_test(logistic(scores), logistic(new_scores)), [[np.nan], [np.nan], [1.0]]
+    old, new, p_frequencies = np.where(reference.evaluated, tests, unknown)
     edges = np.quantile(scores, QUANTILES, axis=0).astype(np.float32)
-    p_scores = distribution_test(count_below(scores, edges), len(scores), count_below(new_scores, edges), len(P))[0]
+    p_scores = distribution_test(count_below(scores, edges), len(scores), count_below(new_scores, edges), n_new)[0]
     below = reference.below, count_below(features, reference.edges)
-    p_features, most = distribution_test(below[0], reference.n_samples, below[1], len(P), ~np.isnan(reference.edges))
+    p_features, most = distribution_test(below[0], reference.n_samples, below[1], n_new, ~np.isnan(reference.edges))
     counts = [np.take_along_axis(values, most[None], axis=0)[0] for values in below]
-    above = 1 - counts[0] / reference.n_samples, 1 - counts[1] / len(P)
+    above = 1 - counts[0] / reference.n_samples, 1 - counts[1] / n_new
     return Monitoring(
-        n_samples=len(P),
+        n_samples=n_new,
         false_alarm_rate=false_alarm_rate,
-        expected=expected_metrics(P, predictions.positive == 1, reference, confidence),
-        label_frequencies=frequencies,
+        expected=expected_metrics(new_scores, reference, confidence),
+        label_frequencies=_shifts(labels, old, new, p_frequencies, level),
         scores=_shifts(labels, scores.mean(axis=0), new_scores.mean(axis=0), p_scores, level),
         features=_shifts([str(name) for name in names], *above, p_features, level),
     )
@@ -213,6 +222,15 @@ def _open_pipeline(model: Any, X: Any, names: Sequence[str] | None) -> tuple[Any
     if names is None and hasattr(first, "get_feature_names_out"):
         names = first.get_feature_names_out()
     return model.steps[-1][1], first.transform(X), names
+
+
+def _read_features(model: Any, X: Any, n_features: int) -> Any:
+    """Return X as a matrix of finite numbers with the features of the model, or raise ValueError."""
+    X = X if hasattr(X, "columns") else as_frame(model, features_to_numpy(X))
+    X = validate_data(model, X, accept_sparse="csr", dtype=np.float64, reset=False)
+    if X.shape[1] != n_features:
+        raise ValueError(f"X must have the {n_features} features of the reference, got shape {X.shape}")
+    return X
 
 
 def _find_reference(model: Any) -> Reference:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from spmld._arrays import features_to_numpy
 from spmld.core.losses import logistic
 from spmld.labels import read_labels
-from spmld.noise import NoiseRates, PooledCalibration
+from spmld.monitoring.metric_estimates import estimate_metrics
+from spmld.noise import PooledCalibration
 from spmld.noise.calibration import has_both_classes
 
 _Floats = NDArray[np.float64]
@@ -42,17 +43,16 @@ class Reference:
         Their offsets, with which the scores are log-odds.
     scores : ndarray of shape (n_scored, n_labels)
         Scores of at most 2,000 samples to which the weights were not fitted.
-    means : ndarray of shape (3, n_labels)
-        Out-of-fold fractions of true positives, of positives and of predicted positives among the observed entries.
-    residuals : ndarray of shape (2, n_labels)
-        Mean of label minus probability, over predicted and over all observed entries, divided by the number of the
-        latter.
-    variances : ndarray of shape (2, n_labels)
-        Their variances for one sample.
-    covariance : ndarray of shape (2, 2)
-        Covariance of the sums of `residuals` over the labels. Labels of the same sample may be dependent.
-    n_observed : ndarray of shape (n_labels,)
-        Number of observed entries; 0 for a label without a negative, whose residuals are unknown.
+    thresholds : ndarray of shape (n_labels,)
+        Scores above which the linear model predicts a label: for as many of these samples as the model.
+    evaluated : ndarray of bool of shape (n_labels,)
+        Labels whose predictions are evaluated: those with observed positives and negatives.
+    n_observed : float
+        Mean number of their observed entries.
+    metrics : ndarray of shape (2, n_metrics)
+        Metrics of out-of-fold predictions on the observed entries, and their variances, see `estimate_metrics`.
+    linear_metrics : ndarray of shape (2, n_metrics)
+        The same, as the linear scores of these samples predict them.
 
     Examples
     --------
@@ -65,27 +65,22 @@ class Reference:
     weights: Any
     offsets: _Floats
     scores: NDArray[np.float32]
-    means: _Floats
-    residuals: _Floats
-    variances: _Floats
-    covariance: _Floats
-    n_observed: NDArray[np.int32]
+    thresholds: _Floats
+    evaluated: NDArray[np.bool_]
+    n_observed: float
+    metrics: _Floats
+    linear_metrics: _Floats
+
+    def linear_scores(self, X: Any) -> _Floats:
+        """Return the log-odds of samples by the linear model."""
+        return _product(X, self.weights) + self.offsets
 
 
-def make_reference(
-    X: Any,
-    Y: Any,
-    scores: _Floats,
-    predicted: Any,
-    *,
-    coef: Any,
-    held_out: NDArray[np.bool_],
-    rates: NoiseRates | None = None,
-) -> Reference:
+def make_reference(X: Any, Y: Any, predicted: Any, *, coef: Any, held_out: NDArray[np.bool_]) -> Reference:
     """Return the summary of training data to which new samples are compared.
 
-    `SelfPacedEnsemble` stores it as `reference_`. For other models, pass out-of-fold scores, see
-    `spmld.model_selection.cross_fit`.
+    `SelfPacedEnsemble` stores it as `reference_`. For other models, pass out-of-fold predictions, see
+    `spmld.model_selection.cross_val_predict`.
 
     Parameters
     ----------
@@ -93,18 +88,14 @@ def make_reference(
         Features of the training samples.
     Y : labels in any form accepted by `spmld.labels.read_labels`
         Labels of the training samples.
-    scores : ndarray of shape (n_samples, n_labels)
-        Calibrated out-of-fold log-odds.
     predicted : array-like of shape (n_samples, n_labels)
-        Which labels are predicted from them.
+        Out-of-fold predictions, 1 or True for positive ones.
     coef : ndarray of shape (n_labels, n_features)
         Coefficients of a linear model that was not fitted to the samples `held_out`. Its scores of these and of new
         samples have the same distribution if nothing has changed. Out-of-fold scores do not have the distribution of
         the scores of the model, which is fitted to more samples.
     held_out : ndarray of bool of shape (n_samples,)
         Samples to which the linear model was not fitted.
-    rates : NoiseRates, optional
-        Noise rates of the labels, by default 0.
 
     Examples
     --------
@@ -115,41 +106,46 @@ def make_reference(
     >>> data = make_planted(n_samples=900, n_labels=4, random_state=0)
     >>> X, Y, held_out = data.X[::2], 1.0 * data.Y[::2], np.arange(450) % 2 == 0
     >>> model = MaskedLogistic().fit(X[~held_out], Y[~held_out])
-    >>> scores, predicted = model.decision_function(X), model.predict(X)
-    >>> Y[~held_out] = np.nan  # their scores are not out-of-fold
-    >>> reference = make_reference(X, Y, scores, predicted, coef=model.coef_, held_out=held_out)
+    >>> Y[~held_out] = np.nan  # their predictions are not out-of-fold
+    >>> reference = make_reference(X, Y, model.predict(X), coef=model.coef_, held_out=held_out)
     >>> monitor(model, data.X[1::2], reference).alarm
     False
     """
-    X, signs, logits = features_to_numpy(X), read_labels(Y).signs, np.asarray(scores, dtype=float)
+    X, signs, predicted = features_to_numpy(X), read_labels(Y).signs, np.asarray(predicted) == 1
     X = X.tocsc() if sp.issparse(X) else np.asarray(X, dtype=float)
     edges, rest = _find_edges(X), np.flatnonzero(held_out)
     weights = _largest(np.asarray(coef, dtype=float).T)
-    raw = linear_scores(X[rest], weights)
+    raw = _product(X[rest], weights)
     n_positives, n_negatives = ((signs[rest] * sign > 0).sum(axis=0) for sign in (1, -1))
     shift = np.log((n_positives + 0.5) / (n_negatives + 0.5)) - raw.mean(axis=0)
-    calibration = PooledCalibration().fit(raw + shift, signs[rest], rates=rates)
-    log_odds = calibration.transform(raw + shift)[:: -(-len(rest) // MAX_SAMPLES)]
-    d = np.asarray(predicted, dtype=float)
-    y = (signs > 0).astype(float) if rates is None else rates.true_probability(1.0 * (signs > 0))
-    seen = (signs != 0) & has_both_classes(signs)
-    count = seen.sum(axis=0)
-    residual = np.where(seen, y - logistic(logits), 0.0)
-    of_labels = np.stack([residual * d, residual]) / np.maximum(count, 1)
-    of_samples = of_labels.sum(axis=2)
+    calibration = PooledCalibration().fit(raw + shift, signs[rest])
+    scores = calibration.transform(raw + shift)[:: -(-len(rest) // MAX_SAMPLES)]
+    evaluated = has_both_classes(signs)
+    used = (signs != 0) & evaluated
+    thresholds = _find_thresholds(scores, predicted.mean(axis=0))
     return Reference(
         n_samples=X.shape[0],
         edges=edges,
         below=count_below(X, edges),
         weights=weights * float(calibration.slope_),
         offsets=calibration.transform(shift[None])[0],
-        scores=log_odds.astype(np.float32),
-        means=np.where(seen, np.stack([y * d, y, d]), 0.0).sum(axis=1) / np.maximum(count, 1),
-        residuals=of_labels.sum(axis=1),
-        variances=(of_labels**2).sum(axis=1) * count,
-        covariance=of_samples @ of_samples.T,
-        n_observed=count.astype(np.int32),
+        scores=scores.astype(np.float32),
+        thresholds=thresholds,
+        evaluated=evaluated,
+        n_observed=float(used.sum() / max(evaluated.sum(), 1)),
+        metrics=estimate_metrics(signs > 0, predicted, used),
+        linear_metrics=estimate_metrics(
+            logistic(scores), scores > thresholds, np.broadcast_to(evaluated, scores.shape)
+        ),
     )
+
+
+def _find_thresholds(scores: _Floats, fractions: _Floats) -> _Floats:
+    """Return a threshold for each label, midway between two scores, with a fraction of the scores above it."""
+    end = np.full((1, scores.shape[1]), np.inf)
+    ascending = np.concatenate([-end, np.sort(scores, axis=0), end])
+    n_below = len(scores) - np.rint(len(scores) * fractions).astype(int)
+    return np.take_along_axis(ascending, np.stack([n_below, n_below + 1]), axis=0).mean(axis=0)
 
 
 def _largest(W: _Floats) -> Any:
@@ -160,7 +156,7 @@ def _largest(W: _Floats) -> Any:
     return sp.csc_array(W)
 
 
-def linear_scores(X: Any, weights: Any) -> _Floats:
+def _product(X: Any, weights: Any) -> _Floats:
     """Return the product of features and sparse weights as an array."""
     scores = X @ weights
     return np.asarray(scores.toarray() if sp.issparse(scores) else scores, dtype=float)

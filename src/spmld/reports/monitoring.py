@@ -1,9 +1,11 @@
 """Report on the monitoring of a model on samples without labels."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from spmld._table import format_number
 from spmld.monitoring import Monitoring, Shifts
 from spmld.reports.page import Figure, Section, Tiles, page, picture
 
@@ -37,15 +39,14 @@ def monitoring_report(result: Monitoring, *, title: str = "Monitoring", top: int
     >>> "Expected metrics" in monitoring_report(monitor(model, data.X[1::2]))
     True
     """
-    tiles = [
-        (m.name, f"{m.value:.3f}", f"{m.low:.3f} to {m.high:.3f}; training {m.training:.3f}") for m in result.expected
-    ]
-    found = ", ".join(name.lower() for name, shift in result.shifts.items() if shift.alarm.any())
-    rate = f"The probability of a false alarm is at most {result.false_alarm_rate:.0%}."
-    text = f"{f'Alarm: {found} have changed' if found else 'No shift was found'} in {result.n_samples} samples. {rate}"
+    tiles = []
+    for metric in result.expected:
+        value, low, high, training = map(format_number, metric[1:])
+        tiles.append((metric.name, value, f"{low} to {high}; training {training}"))
+    text = f"{result.summary} The probability of a false alarm is at most {result.false_alarm_rate:g}."
     sections: list[Section | None] = [Section("expected", "Expected metrics", text, [Tiles(tiles)])]
     for name, shift in result.shifts.items():
-        parts = [shift.table(name, top)]
+        parts = [replace(shift.table(name, top), title="Smallest p-values")]
         key = name.lower().replace(" ", "-")
         figure = [_figure(shift)] if name == "Label frequencies" else []
         sections.append(Section(key, name, TEXTS[name], [*figure, *parts]) if shift.names else None)
@@ -55,7 +56,7 @@ def monitoring_report(result: Monitoring, *, title: str = "Monitoring", top: int
 def _figure(shift: Shifts) -> Figure:
     def draw(axis: Any) -> None:
         colors = np.where(shift.alarm, "#D55E00", "#0072B2")
-        largest = float(np.nanmax([shift.training, shift.new], initial=0.01))
+        largest = float(np.nan_to_num([shift.training, shift.new]).max(initial=0.01))
         axis.plot([0, largest], [0, largest], color="#9A9A9A", ls="--")
         axis.scatter(shift.training, shift.new, c=colors)
         axis.set(xlabel="training", ylabel="new samples")

@@ -14,7 +14,6 @@ from spmld._arrays import contiguous, move, on_accelerator, to_numpy
 from spmld._device import to_device
 from spmld._threads import Map, thread_map
 from spmld._validation import Fraction, NonNegative, PositiveInt, RandomState, Rate, UnitInterval
-from spmld.core.losses import logistic
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators.ensemble.noise_scores import default_boosting, entry_log_loss, estimate_rates
 from spmld.estimators.ensemble.score_correction import ScoreCorrection
@@ -348,16 +347,8 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
             return
         ((signs,), (learned,), (held_out,)) = data.data.signs, data.learned(), data.folds.test[0]
         known = np.where(np.isnan(self.class_prior_), signs, signs > 0) * learned  # no weak negatives
-        scores = self.out_of_fold_scores_
-        self.reference_ = make_reference(
-            X,
-            Labels(known.astype(np.int8), SIGNS),
-            scores,
-            self.decision_rule_.positive(logistic(scores)),
-            coef=coef,
-            held_out=held_out,
-            rates=self._rates(),
-        )
+        labels, predicted = Labels(known.astype(np.int8), SIGNS), self.correction_.margins(self.out_of_fold_scores_) > 0
+        self.reference_ = make_reference(X, labels, predicted, coef=coef, held_out=held_out)
 
     def _scores(self, X: Any) -> Any:
         return move(self.correction_.correct(self._view_scores(X)), X)

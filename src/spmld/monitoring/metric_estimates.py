@@ -1,0 +1,48 @@
+"""Metrics of labels, or of probabilities of labels, with their sampling variances."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+MICRO_METRICS = {"micro F1": (2.0, 1.0, 1.0), "micro precision": (1.0, 0.0, 1.0), "micro recall": (1.0, 1.0, 0.0)}
+"""Coefficients c, a and b of the metrics c A / (a P + b D)."""
+
+
+def estimate_metrics(y: Any, predicted: Any, used: Any) -> NDArray[np.float64]:
+    r"""Return micro F1, precision and recall in the first row, and their variances in the second one.
+
+    The metrics are :math:`2 A / (P + D)`, :math:`A / D` and :math:`A / P` of the mean numbers A of true positives, P of
+    positives and D of predictions of a sample; NaN if the denominator is 0. The variances are those of independent
+    samples by the delta method; labels of the same sample may be dependent.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples, n_labels)
+        Labels, 0 or 1, or their probabilities.
+    predicted : ndarray of bool of shape (n_samples, n_labels)
+        Predictions.
+    used : ndarray of bool of shape (n_samples, n_labels) or (n_labels,)
+        Entries or labels to use. The means of a label are those of its entries.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.monitoring.metric_estimates import estimate_metrics
+    >>> y = np.array([[1, 0], [0.5, 1], [0, 1]])
+    >>> estimate_metrics(y, y > 0, np.array([True, True]))[0].round(3)
+    array([0.933, 0.875, 1.   ])
+    """
+    used = np.broadcast_to(used, np.shape(y))
+    n = np.maximum(used.sum(axis=0), 1)
+    y, d = np.where(used, y, 0.0), np.where(used, predicted, 0.0)
+    means = np.stack([entries.sum(axis=0) / n for entries in (y * d, y, d)])
+    sums = np.stack([(entries - used * m) @ (1 / n) for entries, m in zip((y * d, y, d), means, strict=True)])
+    (hits, positives, chosen), covariance = means.sum(axis=1), sums @ sums.T
+    results = []
+    for c, a, b in MICRO_METRICS.values():
+        denominator = a * positives + b * chosen or np.nan
+        value = c * hits / denominator
+        gradient = np.array([c, -a * value, -b * value]) / denominator
+        results.append((value, gradient @ covariance @ gradient))
+    return np.array(results).T
