@@ -11,7 +11,6 @@ from importlib.resources import files
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from spmld.review.annotations import ANSWERS
 from spmld.review.samples import IMAGE_TYPES
 from spmld.review.session import ReviewSession
 
@@ -33,8 +32,6 @@ _HEADERS = {
     "Cache-Control": "no-store",
 }
 _MAX_BODY = 10_000  # bytes
-_STATUS = {False: HTTPStatus.BAD_REQUEST, True: HTTPStatus.INSUFFICIENT_STORAGE}
-"""Status of other errors, by whether a file could not be written."""
 
 
 class RequestError(Exception):
@@ -46,7 +43,7 @@ class RequestError(Exception):
 
 
 class ReviewServer:
-    """Server of the review page, bound to 127.0.0.1.
+    r"""Server of the review page, bound to 127.0.0.1.
 
     Each request needs the address of the server in the headers Host and, if present, Origin. Requests for data also
     need the random token of `url` in the header X-Review-Token, which pages of other origins cannot send.
@@ -68,14 +65,14 @@ class ReviewServer:
     >>> import tempfile
     >>> import numpy as np
     >>> from spmld.audit import find_label_issues
-    >>> from spmld.datasets import Dataset, make_planted
     >>> from spmld.review import AnnotationStore, ReviewServer, ReviewSession, make_queue
-    >>> from spmld.review.samples import ArraySamples
-    >>> planted = make_planted(n_samples=300, random_state=0)
-    >>> data = Dataset(planted.X, planted.Y)
-    >>> queue = make_queue(find_label_issues(None, data.X, data.Y, random_state=0), min_gain=0.0)
+    >>> from spmld.review.samples import TableSamples
+    >>> from spmld.review.text_tables import CsvTable
+    >>> X, Y = np.eye(2).repeat(50, axis=0), np.arange(100)[:, None] < 50
+    >>> queue = make_queue(find_label_issues(None, X, Y, random_state=0), min_gain=0.0)
+    >>> samples = TableSamples(CsvTable("\n".join(["words", *["The rain", "The sun"] * 50])), [])
     >>> with tempfile.TemporaryDirectory() as folder, AnnotationStore(folder + "/review.sqlite") as store:
-    ...     server = ReviewServer(ReviewSession(queue, store, ArraySamples(data)))
+    ...     server = ReviewServer(ReviewSession(queue, store, samples))
     ...     server.url.startswith("http://127.0.0.1:")
     ...     server.close()
     True
@@ -110,9 +107,7 @@ class ReviewServer:
         if (method, path) == ("GET", "/api/entries"):
             return self._state()
         if (method, path) == ("POST", "/api/annotation"):
-            if body.get("answer") not in ANSWERS:
-                raise ValueError(f"answer must be one of {', '.join(ANSWERS)}, got {body.get('answer')!r}")
-            session.decide(body.get("position"), body["answer"])  # type: ignore[arg-type]  # validated by decide
+            session.decide(body.get("entry", ""), body.get("answer", ""))
             return self._state()
         if (method, path) == ("POST", "/api/undo"):
             return self._state(session.undo())
@@ -127,7 +122,7 @@ class ReviewServer:
             "title": self.session.title,
             "reviewer": self.session.reviewer,
             "progress": self.session.progress(),
-            "entries": [self.session.describe(position) for position in upcoming],
+            "entries": [self.session.describe(entry) for entry in upcoming],
         }
 
     def _image(self, sample: str) -> tuple[str, bytes]:
@@ -172,7 +167,9 @@ class _Handler(BaseHTTPRequestHandler):
             url = urlsplit(self.path)
             kind, content = make(url.path, parse_qs(url.query))
         except (RequestError, ValueError, OSError) as error:
-            status = getattr(error, "status", _STATUS[isinstance(error, OSError)])
+            not_stored = isinstance(error, OSError)
+            other = HTTPStatus.INSUFFICIENT_STORAGE if not_stored else HTTPStatus.BAD_REQUEST
+            status = getattr(error, "status", other)
             kind, content = _to_json({"error": str(error)})
             self.close_connection = True  # the body may not have been read
         self.send_response(status)
