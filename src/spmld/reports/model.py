@@ -14,7 +14,8 @@ from spmld.inspection import top_features
 from spmld.labels import Labels
 from spmld.labels.single_class import find_single_class, list_labels
 from spmld.model_selection import DecisionRule
-from spmld.reports.data import ReportData, find_model
+from spmld.persistence.model_parts import find_part
+from spmld.reports.data import ReportData
 from spmld.reports.page import Facts, Section, page
 from spmld.reports.quality import calibration, labels, likely_errors, metrics, missing_labels, summary
 
@@ -118,7 +119,7 @@ def model_card(data: ReportData) -> Section:
         (f"positives in the {kind}", f"{np.nanmean(Y):.1%} of the observed labels"),
         ("decision", _decision(data.decision_rule)),
         ("noise model", _noise(data)),
-        *_views(find_model(data.model, "view_weights_")),
+        *_views(find_part(data.model, "view_weights_")),
     ]
     limits = TextTable(["limitation"], [[text] for text in _limitations(data)], "Limitations")
     text = "Intended use, ethical considerations and a contact should be added by the owner of the model."
@@ -147,7 +148,7 @@ def _views(ensemble: Any) -> list[tuple[str, str]]:
 
 
 def _noise(data: ReportData) -> str:
-    model = find_model(data.model, "false_positive_rate_")
+    model = find_part(data.model, "false_positive_rate_")
     if model is None:
         return "none"
     rates = (format_rate(float(np.mean(rate))) for rate in (model.false_positive_rate_, model.false_negative_rate_))
