@@ -85,15 +85,15 @@ class Evidence:
         """
         sample, position = divmod(entry, len(self._labels))
         label = self._labels[position]
-        contributions, base_value = self._target.contributions(label, [sample])
+        contributions = self._target.contributions(label, [sample])
         median, raising, lowering = self._summary(label)
         name, names = self._target.label_names[label], self._target.feature_names
-        explanation = Explanation(name, names, contributions - median, base_value, self._values[[sample]], [sample])
+        explanation = Explanation(name, names, contributions - median, 0.0, self._values[[sample]], [sample])
         return {"influences": explanation.top(n=top), "raising": raising, "lowering": lowering}
 
     def _summarize(self, label: int) -> tuple[Any, list[str], list[str]]:
         """Return the median contributions to a label, and the features that raise and lower its score most."""
-        contributions, _ = self._target.contributions(label, self._background)
+        contributions = self._target.contributions(label, self._background)
         # Most entries of a sparse column are 0.
         median = 0.0 if sp.issparse(contributions) else np.median(contributions, axis=0)
         features = summarize_contributions(self._target, [label], self._background)
