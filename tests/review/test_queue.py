@@ -1,16 +1,14 @@
 """The queue: expected gains, kinds and order."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
-from spmld.audit import LabelIssues, find_label_issues
-from spmld.audit.error_scores import ErrorScores
+from spmld.audit import find_label_issues
 from spmld.datasets import make_planted
 from spmld.labels import corrupt_labels, hide_labels
 from spmld.review import make_queue, sample_queue
 from spmld.review.queue import expected_gain, merge_queues, true_probability
+from tests.review.cases import make_issues
 
 
 def random_issues(n=30, l=5, seed=0):
@@ -18,8 +16,7 @@ def random_issues(n=30, l=5, seed=0):
     signs = rng.integers(-1, 2, size=(n, l))
     signs[:4] = 0
     errors = np.where(signs != 0, rng.normal(size=(n, l)), np.nan)
-    scores = ErrorScores(rng.normal(size=(n, l)), errors, np.zeros((l, 2)), (0.0, 0.0), False, None)
-    return LabelIssues(signs, np.array([0, 1]), scores, list("abcde")[:l], list(range(n)))
+    return make_issues(rng.normal(size=(n, l)), errors, signs, list("abcde")[:l])
 
 
 def test_gain_is_the_expected_number_of_corrected_labels():
@@ -57,8 +54,7 @@ def test_permuting_samples_and_labels_permutes_the_queue():
     rows, columns = rng.permutation(30), rng.permutation(5)
     part = np.ix_(rows, columns)
     names = [issues.label_names[j] for j in columns]
-    errors = replace(issues.errors, log_odds=issues.errors.log_odds[part], error_log_odds=issues.error_log_odds[part])
-    moved = make_queue(LabelIssues(issues.signs[part], issues.classes, errors, names, rows.tolist()))
+    moved = make_queue(make_issues(issues.log_odds[part], issues.error_log_odds[part], issues.signs[part], names))
     original = make_queue(issues)
     assert rows[moved["sample"]].tolist() == original["sample"].tolist()
     assert moved.label.tolist() == original.label.tolist()

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import quoteattr
 
 from spmld._io import StrPath, reading, writing
 from spmld._table import csv_text
@@ -14,7 +13,18 @@ from spmld.review.annotations import Annotation, AnnotationStore, Place, is_stor
 from spmld.review.samples import ZEROS, TableSamples, identifier_key
 from spmld.review.tables import open_table
 
-_KEYS = {"present": "y", "absent": "n", "unsure": "u"}
+_CONFIGURATION = """<View>
+  <Header value="$question"/>
+  {sample}
+  <Choices name="annotation" toName="entry" choice="single" required="true">
+    <Choice value="present" hotkey="y"/>
+    <Choice value="absent" hotkey="n"/>
+    <Choice value="unsure" hotkey="u"/>
+  </Choices>
+</View>
+"""
+_TEXT = '<Text name="entry" value="$text"/>'
+_IMAGE = '<Image name="entry" value="$image"/>\n  <Text name="content" value="$text"/>'
 _STORES = (".sqlite", ".sqlite3", ".db")
 
 
@@ -69,7 +79,7 @@ def export_entries(
     with writing(path) as part:
         part.write_text(json.dumps(tasks, ensure_ascii=False, indent=1), encoding="utf-8")
     with writing(Path(path).with_suffix(".xml")) as part:
-        part.write_text(_label_config(image is not None) + "\n", encoding="utf-8")
+        part.write_text(_CONFIGURATION.format(sample=_TEXT if image is None else _IMAGE), encoding="utf-8")
     return len(queue)
 
 
@@ -77,16 +87,6 @@ def _entry_records(queue: Any, samples: TableSamples, outcomes: Mapping[Place, s
     for record in queue.to_dict("records"):
         key, fields = samples.keys[record["sample"]], dict(samples.fields(record["sample"]))
         yield {**record, "key": key, "answer": outcomes.get((key, record["label"])), "fields": fields}
-
-
-def _label_config(image: bool) -> str:
-    """Return the labeling configuration of Label Studio: the question, the sample, and the choices."""
-    text = '  <Text name="{}" value="$text"/>'
-    content = ['  <Image name="entry" value="$image"/>', text.format("content")] if image else [text.format("entry")]
-    choices = [f"    <Choice value={quoteattr(answer)} hotkey={quoteattr(key)}/>" for answer, key in _KEYS.items()]
-    start = '  <Choices name="annotation" toName="entry" choice="single" required="true">'
-    lines = ["<View>", '  <Header value="$question"/>', *content, start, *choices, "  </Choices>", "</View>"]
-    return "\n".join(lines)
 
 
 def _task(record: Mapping[str, Any], image: str | None) -> dict[str, Any]:

@@ -239,5 +239,6 @@ def update_issues(
     Y = np.where(current != 0, current, np.nan)
     again = find_label_issues(None, X, Y, cv=cv, random_state=random_state, label_names=list(issues.label_names))
     verified = np.isneginf(issues.error_log_odds) | decided
-    errors = replace(again.errors, error_log_odds=np.where(issues.signs != 0, again.error_log_odds, np.nan))
-    return replace(issues, signs=signs, errors=errors).mark_verified(verified)
+    audited = np.where(issues.signs != 0, again.error_log_odds, np.nan)
+    updated = replace(again, signs=signs, error_log_odds=audited)
+    return replace(updated, classes=issues.classes, sample_names=issues.sample_names).mark_verified(verified)

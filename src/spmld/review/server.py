@@ -3,7 +3,6 @@
 import json
 import secrets
 import sys
-from collections.abc import Callable
 from hmac import compare_digest
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -152,24 +151,15 @@ class _Handler(BaseHTTPRequestHandler):
     sys_version = ""
 
     def do_GET(self) -> None:
-        self._respond(lambda path, query: self._page(path) or self._data("GET", path, query, {}))
-
-    def do_POST(self) -> None:
-        self._respond(lambda path, query: self._data("POST", path, query, self._body()))
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Print nothing."""
-
-    def _respond(self, make: Callable[[str, dict[str, list[str]]], tuple[str, bytes]]) -> None:
+        """Respond with a page or with data."""
         status = HTTPStatus.OK
         try:
             self._check_origin()
             url = urlsplit(self.path)
-            kind, content = make(url.path, parse_qs(url.query))
+            kind, content = self._page(url.path) or self._data(url.path, parse_qs(url.query))
         except (RequestError, ValueError, OSError) as error:
-            not_stored = isinstance(error, OSError)
-            other = HTTPStatus.INSUFFICIENT_STORAGE if not_stored else HTTPStatus.BAD_REQUEST
-            status = getattr(error, "status", other)
+            failed = HTTPStatus.INSUFFICIENT_STORAGE if isinstance(error, OSError) else HTTPStatus.BAD_REQUEST
+            status = getattr(error, "status", failed)
             kind, content = _to_json({"error": str(error)})
             self.close_connection = True  # the body may not have been read
         self.send_response(status)
@@ -177,6 +167,11 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(content)
+
+    do_POST = do_GET
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Print nothing."""
 
     def _check_origin(self) -> None:
         """Reject requests under another name, as after DNS rebinding, and requests of pages of other origins."""
@@ -191,19 +186,21 @@ class _Handler(BaseHTTPRequestHandler):
     def _page(self, path: str) -> tuple[str, bytes] | None:
         if path == "/favicon.ico":
             return "image/x-icon", b""
-        if path not in _PAGES:
+        if self.command != "GET" or path not in _PAGES:
             return None
         package, name, kind = _PAGES[path]
         return kind, (files(package) / "templates" / name).read_bytes()
 
-    def _data(self, method: str, path: str, query: dict[str, list[str]], body: dict[str, Any]) -> tuple[str, bytes]:
+    def _data(self, path: str, query: dict[str, list[str]]) -> tuple[str, bytes]:
         token = self.headers.get("X-Review-Token", "")
         if not compare_digest(token.encode("utf-8", "replace"), self.review.token.encode()):
             raise RequestError(HTTPStatus.FORBIDDEN, "the token is wrong; open the address that spmld review printed")
-        answer = self.review.answer(method, path, query, body)
+        answer = self.review.answer(self.command, path, query, self._body())
         return answer if isinstance(answer, tuple) else _to_json(answer)
 
     def _body(self) -> dict[str, Any]:
+        if self.command == "GET":
+            return {}
         length = self.headers.get("Content-Length", "")
         if not length.isdecimal() or int(length) > _MAX_BODY:
             raise RequestError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body must have at most {_MAX_BODY} bytes")
