@@ -108,7 +108,7 @@ def test_thresholds_features_and_card(chosen):
     shown = page.tables["Features of each label"]
     assert [list(row.values())[1:] for row in shown] == [list(row[1:]) for row in rows]
     assert [row["label"] for row in shown] == NAMES
-    assert "labels that maximize an expected F1" in page.text
+    assert "labels that maximize the expected F1" in page.text
     assert "noise model" in page.text
 
 
@@ -117,7 +117,7 @@ def test_limitations_name_rare_labels():
     model = MaskedLogistic().fit(X, labels)
     page = Page(model_report(model, X, labels, audit=False, label_names=["rare", "never", "often"]))
     limits = [row["limitation"] for row in page.tables["Limitations"]]
-    assert "Label never: no observed positive: only negatives can be learned" in limits
+    assert "Label never: all observed entries are negative, so that only negatives can be learned" in limits
     assert "Label rare: fewer than 10 observed positives: uncertain" in limits
 
 

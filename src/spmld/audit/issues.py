@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import binomtest
 from sklearn.utils import check_random_state
 
 from spmld._io import need
@@ -12,7 +13,6 @@ from spmld._table import TextTable
 from spmld._validation import UNIT_INTERVAL, check_scalar_integer
 from spmld.audit.error_scores import ErrorScores
 from spmld.core.losses import logistic
-from spmld.noise.bounds import upper_limit
 
 COLUMNS = ["sample", "label", "given", "probability", "error_probability", "kind"]
 """Columns of the table of entries."""
@@ -110,9 +110,13 @@ class LabelIssues(ErrorScores):
 
     def draw(self, n_entries: int = 50, random_state: Any = None) -> NDArray[np.intp]:
         """Return a random sample as in `sample`, by its indices in the flattened matrix."""
-        indices = np.flatnonzero((self.signs != 0) & ~np.isneginf(self.error_log_odds))
+        indices = self._unverified()
         n = min(check_scalar_integer("n_entries", n_entries, minimum=1), len(indices))
         return check_random_state(random_state).choice(indices, n, replace=False)
+
+    def _unverified(self) -> NDArray[np.intp]:
+        """Return the indices of the observed entries that are not verified."""
+        return np.flatnonzero((self.signs != 0) & ~np.isneginf(self.error_log_odds))
 
     def estimate(self, wrong: Any, confidence: float = 0.9) -> ErrorEstimate:
         """Return the estimated number of wrong entries, from a verified random sample.
@@ -144,10 +148,9 @@ class LabelIssues(ErrorScores):
             raise ValueError(f"wrong must be a non-empty sequence of booleans, got {wrong!r}")
         if not 0 < confidence < 1:
             raise ValueError(f"confidence must be a number between 0 and 1, got {confidence!r}")
-        n, k, m = int(((self.signs != 0) & ~np.isneginf(self.error_log_odds)).sum()), int(values.sum()), len(values)
-        level = (1 + confidence) / 2
-        lower = 1 - float(upper_limit(m - k, m, level))
-        return ErrorEstimate(n * k / m, n * lower, n * float(upper_limit(k, m, level)))
+        n, test = len(self._unverified()), binomtest(int(values.sum()), len(values))
+        lower, upper = test.proportion_ci(confidence)
+        return ErrorEstimate(n * test.statistic, n * lower, n * upper)
 
     def mark_verified(self, verified: NDArray[np.bool_]) -> "LabelIssues":
         """Return the issues with error probabilities of 0 for verified entries."""

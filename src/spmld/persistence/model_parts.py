@@ -20,16 +20,12 @@ from spmld.preprocessing import TableEncoder
 
 _CODE = (type, ModuleType, FunctionType, BuiltinFunctionType)
 # The packages of models and their parts. They neither read files nor run commands.
-_PACKAGES = (
-    "spmld.core",
-    "spmld.estimators",
-    "spmld.labels",
-    "spmld.metrics",
-    "spmld.model_selection",
-    "spmld.monitoring",
-    "spmld.noise",
-    "spmld.pacing",
-    "spmld.preprocessing",
+_PACKAGES = tuple(
+    f"spmld.{name}."
+    for name in (
+        *("core", "estimators", "labels", "metrics", "model_selection"),
+        *("monitoring", "noise", "pacing", "preprocessing"),
+    )
 )
 # Names of types and functions that a model file may contain, in addition to those that skops trusts: the estimators
 # of scikit-learn. These are their parts: data types, Python classes without compiled state, and functions that compute
@@ -47,11 +43,7 @@ _PARTS = {
     "scipy._lib.array_api_compat.numpy._aliases": ("asarray",),
     # Statistics for the selection of features.
     "sklearn.feature_selection._univariate_selection": (
-        "chi2",
-        "f_classif",
-        "f_oneway",
-        "f_regression",
-        "r_regression",
+        *("chi2", "f_classif", "f_oneway", "f_regression", "r_regression"),
     ),
     "sklearn.feature_selection._mutual_info": ("mutual_info_classif", "mutual_info_regression"),
     # Parts of classifiers, of clustering and of searches.
@@ -261,7 +253,7 @@ def is_trusted(name: str) -> bool:
     (True, False, False)
     """
     module, _, _ = name.rpartition(".")
-    if not any(module == package or module.startswith(f"{package}.") for package in _PACKAGES):
+    if not f"{module}.".startswith(_PACKAGES):
         return name in _NAMES
     cls = find(name)
     return name in _METRICS or (isinstance(cls, type) and cls.__module__ == module)
