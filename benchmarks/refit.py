@@ -82,7 +82,7 @@ def simulate(data, kind, fraction, seed):
 
 def kept_rates(issues):
     """Return the noise rates of the labels before the review."""
-    noise = issues.errors.noise
+    noise = issues.noise
     names = ("false_positive_rate", "false_negative_rate")
     return {name: float(rate.max()) for name, rate in zip(names, noise.rates, strict=True)} if noise.identified else {}
 

@@ -120,9 +120,8 @@ def first_order(Y, issues, order, seed):
 
 def queue_order(issues):
     """Return all entries in the order of the queue; verified entries, which are not in it, come last."""
-    queue, size = make_queue(issues, min_gain=0), issues.signs.size
-    entries = queue.samples * issues.signs.shape[1] + queue.labels
-    return np.concatenate([entries, np.setdiff1d(np.arange(size), entries)])
+    entries = make_queue(issues, min_gain=0).index
+    return np.concatenate([entries, np.setdiff1d(np.arange(issues.signs.size), entries)])
 
 
 def needed(curve):

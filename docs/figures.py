@@ -72,13 +72,12 @@ def review():
     """Return the number of corrected labels in the order of the review and in a random order."""
     songs, _, issues = noisy_songs()
     wrong = np.not_equal(songs.Y, songs.Y_true)
-    entries = list(make_queue(issues))[:600]
-    corrected = np.cumsum([wrong[entry.sample, entry.label] for entry in entries])
+    entries = make_queue(issues)[:600]
+    corrected = np.cumsum(wrong.flat[entries.index])
     figure, axis = axes(width=6)
     decisions = np.arange(1, len(entries) + 1)
     axis.plot(decisions, corrected, color=BLUE, label="corrected, order of the review")
-    expected = np.cumsum([entry.gain for entry in entries])
-    axis.plot(decisions, expected, color=BLUE, ls=":", label="expected by the audit")
+    axis.plot(decisions, entries.gain.cumsum(), color=BLUE, ls=":", label="expected by the audit")
     axis.plot(decisions, decisions * wrong.mean(), color=GRAY, ls="--", label="random order")
     axis.set(xlabel="number of decisions", ylabel="number of labels")
     axis.legend(frameon=False)

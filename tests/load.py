@@ -76,8 +76,8 @@ def cycle(number, folder):
     spmld.save(model, folder / "other.skops")
     spmld.load(folder / "other.skops").predict(data.X)
     with serve(folder / f"review{number}.sqlite") as server:
-        for position in range(20):
-            body = {"position": position, "answer": "present"}
+        for entry in range(20):
+            body = {"entry": entry, "answer": "present"}
             assert send(server.port, "POST", "/api/annotation", server.token, body)[0] == 200
             assert send(server.port, "GET", "/api/entries", server.token)[0] == 200
     for file in folder.glob("review*"):

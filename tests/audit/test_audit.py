@@ -63,7 +63,7 @@ def test_no_error_is_claimed_in_correct_labels_and_few_are_possible(observed_fra
     lower, upper = issues.total_range
     assert lower == 0
     assert upper < 0.05 * (~np.isnan(Y)).sum()
-    assert not issues.errors.weak
+    assert not issues.weak
 
 
 @pytest.mark.parametrize("strength", [0.0, 0.3, 1.0])
@@ -74,7 +74,7 @@ def test_no_error_is_claimed_in_correct_labels_that_features_predict_weakly(stre
     issues = find_label_issues(None, X, Y.astype(int), random_state=0)
     assert issues.total_range[0] == 0
     assert {row["at_least"] for row in issues.per_label()} == {0}
-    assert issues.errors.weak == (strength < 1)
+    assert issues.weak == (strength < 1)
     assert ("too weakly" in repr(issues)) == (strength < 1)
 
 
@@ -208,8 +208,8 @@ def test_repeated_folds_are_averaged():
     parts = [find_label_issues(MaskedLogistic(), DATA.X, Y, cv=splits[i : i + 3]) for i in (0, 3)]
 
     def raw(issues):  # scores before the calibration, which is increasing
-        calibration = issues.errors.noise.calibration
-        return (issues.errors.log_odds - calibration.intercepts_) / calibration.slopes_
+        calibration = issues.noise.calibration
+        return (issues.log_odds - calibration.intercepts_) / calibration.slopes_
 
     np.testing.assert_allclose(raw(repeated), (raw(parts[0]) + raw(parts[1])) / 2, atol=1e-8)
 
@@ -248,15 +248,6 @@ def test_invalid_arguments_of_tables_are_named(swapped):
         issues.table(top=-1)
 
 
-def test_csv_files_can_be_read_back(swapped, tmp_path):
-    _, issues = swapped
-    issues.to_csv(tmp_path / "issues.csv")
-    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "issues.csv"), issues.table(), check_dtype=False)
-    with pytest.raises(FileNotFoundError, match="does not exist"):
-        issues.to_csv(tmp_path / "absent" / "issues.csv")
-    assert [path.name for path in tmp_path.iterdir()] == ["issues.csv"]
-
-
 def test_the_representation_states_the_range(swapped):
     _, issues = swapped
     lower, upper = issues.total_range
@@ -287,8 +278,8 @@ def test_labels_with_negatives_keep_their_range_beside_positive_only_labels():
     with pytest.warns(LabelWarning):
         mixed = find_label_issues(MaskedLogistic(), DATA.X, Y, cv=[*KFold(3).split(Y)])
     alone = find_label_issues(MaskedLogistic(), DATA.X, Y[:, :3], cv=[*KFold(3).split(Y)])
-    np.testing.assert_allclose(mixed.errors.label_range[:3], alone.errors.label_range)
-    assert mixed.errors.noise.evidence == pytest.approx(alone.errors.noise.evidence)
+    np.testing.assert_allclose(mixed.label_range[:3], alone.label_range)
+    assert mixed.noise.evidence == pytest.approx(alone.noise.evidence)
 
 
 def test_the_quality_of_a_sample_is_the_probability_that_its_labels_are_correct(swapped):
@@ -309,7 +300,7 @@ def test_trusted_entries_are_correct_and_determine_the_error_probabilities(kind)
     assert (issues.error_probability[verified[:, None] & observed] == 0).all()
     assert (issues.sample_quality()[verified] == 1).all()
     assert not np.isnan(issues.error_probability[observed]).any()
-    assert issues.errors.noise.identified
+    assert issues.noise.identified
     assert np.nansum(issues.error_probability) == pytest.approx(left.sum(), rel=0.5)
     assert precision(left, issues.error_probability, observed) > 3 * left[observed].mean()
 

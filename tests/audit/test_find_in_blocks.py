@@ -15,7 +15,7 @@ Y = np.where(np.random.default_rng(0).random(DATA.Y.shape) < 0.1, 1 - DATA.Y, DA
 
 def assert_same_issues(a, b):
     np.testing.assert_array_equal(a.signs, b.signs)
-    np.testing.assert_allclose(a.errors.log_odds, b.errors.log_odds, atol=1e-5)
+    np.testing.assert_allclose(a.log_odds, b.log_odds, atol=1e-5)
     np.testing.assert_allclose(a.error_log_odds, b.error_log_odds, atol=1e-5)
     assert a.label_names == b.label_names
 

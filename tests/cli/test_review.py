@@ -50,8 +50,8 @@ class Review(RunningReview):
         super().__init__(folder, "songs.csv", *DROP, *args)
 
     def decide(self, entry, answer=None):
-        answer = answer or ("present" if TRUTH[entry["sample"], entry["name"]] else "absent")
-        return self.ask("POST", "/api/annotation", {"position": entry["position"], "answer": answer})
+        answer = answer or ("present" if TRUTH[entry["sample"], entry["label"]] else "absent")
+        return self.ask("POST", "/api/annotation", {"entry": entry["entry"], "answer": answer})
 
 
 def rows(path):
@@ -64,8 +64,8 @@ def test_from_a_file_to_reviewed_labels_and_a_new_model(songs):
     state, corrected = review.ask(), 0
     for _ in range(30):
         entry = state["entries"][0]
-        truth = TRUTH[entry["sample"], entry["name"]]
-        corrected += entry["given"] is not None and bool(entry["given"]) != truth
+        truth = TRUTH[entry["sample"], entry["label"]]
+        corrected += entry["given"] == ("absent" if truth else "present")
         assert entry["view"]["texts"][0][1] == f"Sång {entry['sample']}"
         assert entry["influences"]
         state = review.decide(entry)
@@ -107,15 +107,15 @@ def test_two_reviewers_at_the_same_time(songs):
     first = ann.ask()["entries"][0]
     ann.decide(first, "present")
     second = bob.ask()["entries"][0]
-    assert (second["sample"], second["name"]) != (first["sample"], first["name"])
+    assert (second["sample"], second["label"]) != (first["sample"], first["label"])
     bob.decide(second, "absent")
     assert bob.ask()["progress"]["decided"] == ann.ask()["progress"]["decided"] == 2
     shown = ann.ask()["entries"][0]
-    assert bob.ask()["entries"][0]["position"] == shown["position"]
+    assert bob.ask()["entries"][0]["entry"] == shown["entry"]
     ann.decide(shown, "present")
     bob.decide(shown, "absent")
     again = ann.ask()["entries"][0]
-    assert (again["position"], again["answers"]) == (shown["position"], {"ann": "present", "bob": "absent"})
+    assert (again["entry"], again["answers"]) == (shown["entry"], {"ann": "present", "bob": "absent"})
     assert (ann.stop(), bob.stop()) == (0, 0)
     with AnnotationStore(songs / "two.sqlite") as store:
         assert {annotation.reviewer for annotation in store.annotations()} == {"ann", "bob"}
@@ -160,7 +160,7 @@ def test_a_model_predicts_the_missing_labels(songs):
     assert status == 0, err
     records = [json.loads(line) for line in (songs / "missing.jsonl").read_text(encoding="utf-8").splitlines()]
     assert records
-    assert {record["given"] for record in records} == {None}
+    assert {record["given"] for record in records} == {"missing"}
     right = [(r["probability"] > 0.5) == TRUTH[r["sample"], r["label"]] for r in records]
     assert np.mean(right) > 0.7
 
@@ -174,7 +174,7 @@ def test_a_verified_random_sample_estimates_the_number_of_wrong_entries(songs):
     for _ in range(40):
         entry = state["entries"][0]
         assert entry["kind"] == "random"
-        shown.append((entry["sample"], entry["name"]))
+        shown.append((entry["sample"], entry["label"]))
         state = review.decide(entry)
     assert review.stop() == 0
     n_wrong = sum(observed[place] != TRUTH[place] for place in shown)
@@ -200,6 +200,7 @@ def test_a_verified_random_sample_estimates_the_number_of_wrong_entries(songs):
             ["review", "songs.csv", *DROP, "--verify", "5", "--kind", "missing"],
             "--kind missing cannot be combined with --verify",
         ),
+        (["review", "emotions"], "labels can be written into a table (.csv, .tsv, .csv.gz,"),
         (["review", "songs.csv", *DROP, "--db", "songs.csv"], "songs.csv is not a SQLite file; pass the name of a"),
         (["review", "songs.csv", *DROP, "--image", "cover", "--no-browser"], "must be among the columns of the table"),
         (["correct", "songs.csv", "absent.sqlite", "-o", "y.csv", *DROP], "file absent.sqlite does not exist"),

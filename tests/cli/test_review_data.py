@@ -22,7 +22,6 @@ from spmld.cli.review_data import (
 )
 from spmld.datasets import Dataset, make_planted, write_dataset
 from spmld.review.label_forms import TagColumn
-from spmld.review.samples import ArraySamples, TableSamples
 
 PLANTED = make_planted(n_samples=120, n_labels=3, random_state=0)
 NAMES = ["sad", "calm", "loud"]
@@ -73,16 +72,12 @@ def test_decisions_change_the_audit():
     np.testing.assert_array_equal(np.argwhere(again.signs != issues.signs), [[3, 1]])
 
 
-def test_samples_are_rows_of_a_table_or_features(files):
+def test_samples_are_rows_of_a_table(files):
     table = source(files / "data.csv")
     data = table.load_part(5)
-    assert isinstance(open_samples(table, data), TableSamples)
+    assert len(open_samples(table, data).keys) == 120
     with pytest.raises(ValueError, match="has 120 records, but 100 samples were read"):
         open_editable(table, 100)
-    arrays = source(files / "data.npz")
-    assert isinstance(open_samples(arrays, arrays.load_part(5)), ArraySamples)
-    with pytest.raises(ValueError, match="--image needs a table"):
-        open_samples(arrays, data, image="cover")
     roles = SimpleNamespace(tags="tags", tag_sep=None, untagged="negative", empty_is="missing", tag_case="merge")
     form = label_form(open_editable(table, 120), roles, NAMES, data.Y)
     assert isinstance(form, TagColumn)

@@ -133,9 +133,8 @@ def kill_review(n_kills, seed):
             queue, annotations = make_session(store, n=N_SAMPLES).queue, store.annotations()
     stored = {(annotation.sample, annotation.label): annotation.answer for annotation in annotations}
     assert len(stored) == len(annotations) <= len(confirmed) + 2 * n_kills
-    for position, answer in confirmed.items():
-        entry = queue[position]
-        assert stored[entry.sample, queue.label_names[entry.label]] == answer
+    for entry, answer in confirmed.items():
+        assert stored[queue["sample"][entry], queue.label[entry]] == answer
     return f"review: killed {n_kills} times, {len(confirmed)} confirmed annotations, all stored"
 
 
@@ -147,17 +146,17 @@ def _serve():
         server.serve_forever()
 
 
-def _send(port, token, position, confirmed):
+def _send(port, token, entry, confirmed):
     """Send annotations about every second entry until the server is killed."""
     while True:
-        body = {"position": position, "answer": ("present", "absent", "unsure")[position % 3]}
+        body = {"entry": entry, "answer": ("present", "absent", "unsure")[entry % 3]}
         try:
             status, _, _ = send(port, "POST", "/api/annotation", token, body)
         except (OSError, HTTPException):
             return
         assert status == 200
-        confirmed[position] = body["answer"]
-        position += 2
+        confirmed[entry] = body["answer"]
+        entry += 2
 
 
 def kill(name, n_kills, seed):

@@ -80,13 +80,13 @@ def test_the_review_page_shows_that_the_disk_is_full(tmp_path):
     from tests.faults.disks import limited_files
 
     with serve(tmp_path / "review.sqlite") as server:
-        body = {"position": 0, "answer": "present"}
+        body = {"entry": 0, "answer": "present"}
         assert send(server.port, "POST", "/api/annotation", server.token, body)[0] == 200
         with limited_files(0):
-            status, _, content = send(server.port, "POST", "/api/annotation", server.token, {**body, "position": 1})
+            status, _, content = send(server.port, "POST", "/api/annotation", server.token, {**body, "entry": 1})
         assert status == 507
         assert b"review.sqlite" in content
-        assert send(server.port, "POST", "/api/annotation", server.token, {**body, "position": 2})[0] == 200
+        assert send(server.port, "POST", "/api/annotation", server.token, {**body, "entry": 2})[0] == 200
     assert len(read_annotations(tmp_path / "review.sqlite")) == 2
 
 

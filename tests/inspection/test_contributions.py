@@ -67,12 +67,13 @@ def test_kernel_contributions_are_the_integrals_of_gradients(gamma):
     landmarks = rng.normal(size=(6, 3))
     landmarks /= np.linalg.norm(landmarks, axis=1, keepdims=True)
     landmarks[0] = 0  # a sample without features
-    view = KernelPart(normalize, rng.normal(size=(2, 6)), np.zeros(2), landmarks, gamma)
+    view = KernelPart(rng.normal(size=(2, 6)), np.zeros(2), landmarks, gamma)
     samples, weights = rng.normal(size=(4, 3)), rng.normal(size=(4, 2))
     samples[3] = 0
+    samples = normalize(samples)
     contributions = view.contributions(samples, weights)
     times = (np.arange(4000) + 0.5)[:, None] / 4000
-    for i, x in enumerate(normalize(samples)):
+    for i, x in enumerate(samples):
         for d in range(3):
             step = 1e-5 * np.eye(3)[d]
             change = rbf_kernel(times * x + step, landmarks, gamma) - rbf_kernel(times * x - step, landmarks, gamma)
@@ -86,7 +87,7 @@ def test_the_correction_contributes_what_it_changes():
     model = ensemble(dependency_weight=1.0).fit(X, Y)
     explained = explained_model(model)
     s, base, formula = explained.scores(X), explained.base, explained.formula
-    total = explained.contributions(X, 2, s).sum(axis=1)
+    total = explained.contributions(X, 2).sum(axis=1)
     own = formula.own[2] * (s - base)[:, 2]
     others = (1 / (1 + np.exp(-s)) - 1 / (1 + np.exp(-base))) @ formula.others[:, 2]
     assert np.abs(others).max() > 1e-3

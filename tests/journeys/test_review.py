@@ -38,16 +38,15 @@ def test_text_tags_and_identifiers_with_the_roles_of_the_model(tmp_path):
     state, seen = review.ask(), {}
     for _ in range(40):
         entry = state["entries"][0]
-        entry["label"] = entry["name"]
         assert entry["sample_name"] == IDS[entry["sample"]]
         assert FRAME["review"][entry["sample"]] in [text for _, text in entry["view"]["texts"]]
         assert "tags" not in dict(entry["view"]["fields"])
         # Words of the model are the evidence, not columns of the table.
-        assert any(influence["feature"].startswith("review: ") for influence in entry["influences"])
+        assert any(feature.startswith("review: ") for feature, _, _ in entry["influences"])
         assert any(word.startswith("review: ") for word in entry["raising"])
         answer = "present" if is_true(entry) else "absent"
-        seen[entry["sample"], entry["name"]] = is_true(entry)
-        state = review.ask("POST", "/api/annotation", {"position": entry["position"], "answer": answer})
+        seen[entry["sample"], entry["label"]] = is_true(entry)
+        state = review.ask("POST", "/api/annotation", {"entry": entry["entry"], "answer": answer})
     assert review.stop() == 0
     command = re.search(r"spmld (correct .*)$", review.lines[-1])[1].replace("FILE", "reviewed.csv")
     assert "--tags tags --tag-sep ';' --id song_id --text review" in command

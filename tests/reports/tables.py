@@ -16,7 +16,7 @@ class Page(HTMLParser):
         values = dict(attributes)
         self.ids += [values["id"]] if "id" in values else []
         self.links += [values[name] for name in ("href", "src", "xlink:href") if name in values]
-        self.alts += [values["aria-label"]] if values.get("role") == "img" else []
+        self.alts += [values["alt"]] if tag == "img" else []
         if tag == "table":
             self._head, self.tables[self._title] = [], []
         if tag == "tr":

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 import numpy as np
 
 from spmld.audit import LabelIssues
-from spmld.audit.error_scores import ErrorScores
 from spmld.review import AnnotationStore, ReviewServer, ReviewSession, make_queue
 from spmld.review.evidence import Evidence
 from spmld.review.samples import TableSamples
@@ -20,6 +19,14 @@ EVIL = "<script>document.title = 'taken'</script><img src=https://example.org/x 
 FEATURES = ("loud", "fast", "long")
 
 
+def make_issues(log_odds, error_log_odds, signs, names):
+    """Return the result of an audit with these scores."""
+    ranges = np.zeros((len(names), 2)), (0.0, 0.0)
+    return LabelIssues(
+        log_odds, error_log_odds, *ranges, False, None, signs, np.array([0, 1]), names, list(range(len(signs)))
+    )
+
+
 def make_session(store, n=50, l=4, names=None, texts=None, reviewer="ann", features=FEATURES, ids=None, **options):
     """Return a session for a table with random labels, a third of them missing."""
     rng = np.random.default_rng(0)
@@ -27,8 +34,7 @@ def make_session(store, n=50, l=4, names=None, texts=None, reviewer="ann", featu
     texts = texts or [f"words of song {i}" for i in range(n)]
     signs = rng.integers(-1, 2, size=(n, len(names)))
     errors = np.where(signs != 0, rng.normal(size=signs.shape), np.nan)
-    scores = ErrorScores(rng.normal(size=signs.shape), errors, np.zeros((len(names), 2)), (0.0, 0.0), False, None)
-    issues = LabelIssues(signs, np.array([0, 1]), scores, list(names), list(range(n)))
+    issues = make_issues(rng.normal(size=signs.shape), errors, signs, list(names))
     X = rng.normal(size=(n, 3))
     quoted = ['"' + text.replace('"', '""') + '"' for text in texts]
     lines = [[text, *(f"{value:.3f}" for value in x)] for text, x in zip(quoted, X, strict=True)]

@@ -23,11 +23,11 @@ def test_influences_add_up_to_the_difference_from_the_score_of_the_median(case):
     model = MaskedLogistic(C=1.0).fit(X, np.where(signs != 0, signs, np.nan))
     coef, evidence = model.coef_, Evidence(X, signs, list("abcdefgh"), model)
     for sample in range(5):
-        influences = evidence.influences(sample, 1, top=8)
+        influences = [influence for _, _, influence in evidence.describe(3 * sample + 1, top=8)["influences"]]
         median = 0 if sp.issparse(X) else np.median(dense, axis=0)
         expected = coef[1] @ (dense[sample] - median)
-        assert sum(influence.influence for influence in influences) == pytest.approx(expected)
-        sizes = [abs(influence.influence) for influence in influences]
+        assert sum(influences) == pytest.approx(expected)
+        sizes = list(map(abs, influences))
         assert sizes == sorted(sizes, reverse=True)
 
 
@@ -39,9 +39,9 @@ def test_the_default_model_finds_the_planted_feature_and_ignores_entries_of_weig
     noisy = np.where(wrong[:, None], -1, signs)
     for labels in (noisy, np.where(wrong[:, None], 1, signs)):
         evidence = Evidence(X, labels, list("abcde"), entry_weight=(~wrong[:, None]).astype(float))
-        top = [evidence.influences(i, 0)[0] for i in np.argsort(-np.abs(X[:, 3]))[:20]]
-        assert {influence.feature for influence in top} == {"d"}
-        assert all((influence.influence > 0) == (influence.value > 0) for influence in top)
+        top = [evidence.describe(int(i))["influences"][0] for i in np.argsort(-np.abs(X[:, 3]))[:20]]
+        assert {feature for feature, _, _ in top} == {"d"}
+        assert all((influence > 0) == (value > 0) for _, value, influence in top)
 
 
 def test_evidence_of_a_model_is_its_explanation_with_labels_and_features_of_the_model(case):
@@ -56,14 +56,15 @@ def test_evidence_of_a_model_is_its_explanation_with_labels_and_features_of_the_
         contributions = explanation.contributions
         typical = 0 if sp.issparse(contributions) else np.median(contributions, axis=0)
         dense = contributions.toarray() if sp.issparse(contributions) else contributions
-        influences = {i.feature: i.influence for i in evidence.influences(5, label, top=8)}
+        described = evidence.describe(3 * 5 + label, top=8)
+        influences = {feature: influence for feature, _, influence in described["influences"]}
         expected = dict(zip(explanation.feature_names, dense[5] - typical, strict=True))
         assert influences == pytest.approx({name: value for name, value in expected.items() if value != 0})
         table = top_features(model, X, labels=[j]).table()
-        assert [", ".join(part) or "-" for part in evidence.label_features(label)] == table.rows[0][1:]
+        assert [", ".join(described[name]) or "-" for name in ("raising", "lowering")] == table.rows[0][1:]
 
 
 def test_a_model_that_cannot_be_explained_is_replaced(case):
     X, _, signs = case
     evidence = Evidence(X, signs, list("abcdefgh"), model=object())
-    assert evidence.influences(3, 1) == Evidence(X, signs, list("abcdefgh")).influences(3, 1)
+    assert evidence.describe(10) == Evidence(X, signs, list("abcdefgh")).describe(10)

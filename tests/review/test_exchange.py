@@ -40,8 +40,9 @@ def test_json_lines_round_trip(session, tmp_path):
     assert export_entries(session.queue, session.samples, path) == len(session.queue)
     assert read_annotations(path) == []  # nothing is decided yet
     records = read_jsonl(path)
-    places = [(entry.sample, session.queue.label_names[entry.label]) for entry in session.queue]
-    assert [(record["sample"], record["label"]) for record in records] == places
+    assert [(r["sample"], r["label"]) for r in records] == list(
+        session.queue[["sample", "label"]].itertuples(False, None)
+    )
     answers = ["present", "absent", "unsure", None] * len(records)
     write_jsonl(({**r, "answer": a, "reviewer": "eve"} for r, a in zip(records, answers, strict=False)), path)
     annotations = read_annotations(path)
@@ -51,8 +52,8 @@ def test_json_lines_round_trip(session, tmp_path):
 
 
 def test_exported_entries_contain_the_outcome(session, tmp_path):
-    session.decide(0, "absent")
-    session.decide(2, "skip")
+    session.decide(session.queue.index[0], "absent")
+    session.decide(session.queue.index[2], "skip")
     export_entries(session.queue, session.samples, tmp_path / "entries.jsonl", resolve(session.store.annotations()))
     assert [record["answer"] for record in read_jsonl(tmp_path / "entries.jsonl")[:3]] == ["absent", None, None]
     (annotation,) = read_annotations(tmp_path / "entries.jsonl")
@@ -71,16 +72,14 @@ def test_label_studio_round_trip(session, tmp_path):
     (tmp_path / "export.json").write_text(json.dumps(exported))
     annotations = {annotation.place: annotation for annotation in read_annotations(tmp_path / "export.json")}
     assert len(annotations) == count - 1
-    for position in range(1, count):
-        entry = session.queue[position]
-        place = session.samples.keys[entry.sample], session.queue.label_names[entry.label]
-        assert annotations[place].answer == answers[position]
+    for entry, answer in list(zip(session.queue.itertuples(), answers, strict=True))[1:]:
+        assert annotations[session.samples.keys[entry.sample], entry.label].answer == answer
     assert {annotation.reviewer for annotation in annotations.values()} == {"ann@example.org", "label-studio-1"}
 
 
 def test_the_prediction_of_a_task_is_the_more_probable_choice(session, tmp_path):
     export_entries(session.queue, session.samples, tmp_path / "tasks.json")
-    for task, entry in zip(json.loads((tmp_path / "tasks.json").read_text()), session.queue, strict=True):
+    for task, entry in zip(json.loads((tmp_path / "tasks.json").read_text()), session.queue.itertuples(), strict=True):
         (prediction,) = task["predictions"]
         (choice,) = prediction["result"][0]["value"]["choices"]
         assert choice == ("present" if entry.probability > 0.5 else "absent")

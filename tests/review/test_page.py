@@ -46,7 +46,7 @@ def press(browser, key):
 
 
 def shown(session, position):
-    return f"Does this sample have the label {session.queue.label_names[session.queue[position].label]}?"
+    return f"Does this sample have the label {session.queue.label.iloc[position]}?"
 
 
 def test_a_review_with_the_keyboard_only(browser, tmp_path):
@@ -57,7 +57,7 @@ def test_a_review_with_the_keyboard_only(browser, tmp_path):
             zip("ynusy", ["present", "absent", "unsure", "skip", "present"], strict=True)
         ):
             assert question(browser) == shown(session, position)
-            sample = session.queue[position].sample
+            sample = session.queue["sample"].iloc[position]
             assert f"words of song {sample}" in browser.value("document.getElementById('texts').textContent")
             press(browser, key)
             # The annotation is stored before the next entry is shown.

@@ -4,7 +4,6 @@ import json
 import socket
 import struct
 import threading
-from dataclasses import replace
 
 import pytest
 
@@ -30,18 +29,19 @@ def test_decisions_follow_the_queue_and_undo_goes_back(server):
     state = ask(server, "GET", "/api/entries")
     shown = []
     for answer in ("present", "absent", "unsure", "skip", "present"):
-        position = state["entries"][0]["position"]
-        shown.append(position)
-        state = ask(server, "POST", "/api/annotation", {"position": position, "answer": answer})
+        entry = state["entries"][0]["entry"]
+        shown.append(entry)
+        state = ask(server, "POST", "/api/annotation", {"entry": entry, "answer": answer})
         assert store.annotations()[-1].answer == answer
-    assert shown == [0, 1, 2, 3, 4]
+    entries = queue.index.tolist()
+    assert shown == entries[:5]
     assert state["progress"]["decided"] == 4
     state = ask(server, "POST", "/api/undo", {})
-    assert [entry["position"] for entry in state["entries"]] == [4, 5]
-    for position in range(4, len(queue)):
-        state = ask(server, "POST", "/api/annotation", {"position": position, "answer": "unsure"})
-    assert [entry["position"] for entry in state["entries"]] == [3]  # the skipped one comes last
-    state = ask(server, "POST", "/api/annotation", {"position": 3, "answer": "absent"})
+    assert [entry["entry"] for entry in state["entries"]] == entries[4:6]
+    for entry in entries[4:]:
+        state = ask(server, "POST", "/api/annotation", {"entry": entry, "answer": "unsure"})
+    assert [entry["entry"] for entry in state["entries"]] == [entries[3]]  # the skipped one comes last
+    state = ask(server, "POST", "/api/annotation", {"entry": entries[3], "answer": "absent"})
     assert state["entries"] == []
     assert state["progress"]["decided"] == len(queue)
     assert state["progress"]["remaining"] == 0
@@ -49,11 +49,10 @@ def test_decisions_follow_the_queue_and_undo_goes_back(server):
 
 def test_progress_counts_the_corrected_labels(server):
     session, corrected = server.session, 0
-    for position, answer in enumerate(["present", "absent"] * 20):
-        entry = session.queue[position]
-        current = entry.probability > 0.5 if entry.given is None else bool(entry.given)
+    for entry, answer in zip(session.queue.itertuples(), ["present", "absent"] * 20, strict=False):
+        current = entry.probability > 0.5 if entry.given == "missing" else entry.given == "present"
         corrected += current != (answer == "present")
-        session.decide(position, answer)
+        session.decide(entry.Index, answer)
     progress = session.progress()
     assert progress["corrected"] == corrected
     assert progress["expected"] == pytest.approx(session.queue.gain[:40].sum(), abs=0.05)
@@ -79,7 +78,7 @@ def test_requests_of_others_are_rejected(server, headers):
     for method, path, body in (
         ("GET", "/api/entries", None),
         ("GET", "/api/image?sample=0", None),
-        ("POST", "/api/annotation", {"position": 0, "answer": "present"}),
+        ("POST", "/api/annotation", {"entry": 0, "answer": "present"}),
         ("POST", "/api/undo", {}),
     ):
         status, _, content = send(server.port, method, path, server.token, body, headers)
@@ -116,11 +115,11 @@ def test_pages_have_a_strict_policy_and_no_token(server):
         ("GET", "/../store.sqlite", None, 404),
         ("GET", "/api/image?sample=0", None, 404),
         ("GET", "/api/image?sample=../../etc/passwd", None, 404),
-        ("POST", "/api/annotation", {"position": 10**9, "answer": "present"}, 400),
-        ("POST", "/api/annotation", {"position": "0", "answer": "present"}, 400),
-        ("POST", "/api/annotation", {"position": True, "answer": "present"}, 400),
-        ("POST", "/api/annotation", {"position": 0, "answer": "maybe"}, 400),
-        ("POST", "/api/annotation", {"position": 0}, 400),
+        ("POST", "/api/annotation", {"entry": 10**9, "answer": "present"}, 400),
+        ("POST", "/api/annotation", {"entry": "0", "answer": "present"}, 400),
+        ("POST", "/api/annotation", {"entry": True, "answer": "present"}, 400),
+        ("POST", "/api/annotation", {"entry": 0, "answer": "maybe"}, 400),
+        ("POST", "/api/annotation", {"entry": 0}, 400),
         ("POST", "/api/annotation", [], 400),
         ("POST", "/api/annotation", {"x": "x" * 20_000}, 413),
     ],
@@ -130,7 +129,7 @@ def test_invalid_requests_are_answered_and_change_nothing(server, method, path, 
     assert got == status
     assert set(json.loads(content)) == {"error"}
     assert server.session.store.annotations() == []
-    assert ask(server, "GET", "/api/entries")["entries"][0]["position"] == 0
+    assert ask(server, "GET", "/api/entries")["entries"][0]["entry"] == server.session.queue.index[0]
 
 
 def test_a_body_of_another_type_is_rejected(server):
@@ -145,24 +144,25 @@ def test_reviewers_share_the_work_unless_they_overlap(tmp_path):
     with AnnotationStore(path) as one, AnnotationStore(path) as two, AnnotationStore(path) as three:
         ann, bob = make_session(one), make_session(two, reviewer="bob")
         eve = make_session(three, reviewer="eve", overlap=True)
+        first, second = ann.queue.index[:2]
         ann.decide(ann.upcoming()[0], "present")
-        assert bob.upcoming() == [1]
-        assert eve.upcoming() == [0]
-        eve.decide(0, "absent")
+        assert bob.upcoming() == [second]
+        assert eve.upcoming() == [first]
+        eve.decide(first, "absent")
         assert set(resolve(bob.store.annotations()).values()) == {"conflict"}
-        bob.decide(0, "absent")
+        bob.decide(first, "absent")
         assert set(resolve(ann.store.annotations()).values()) == {"absent"}
-        assert ann.undo() == 0
-        assert bob.undo() == 0
-        assert eve.undo() == 0
-        assert ann.upcoming() == bob.upcoming() == [0]
+        assert [session.undo() for session in (ann, bob, eve)] == [first] * 3
+        assert ann.upcoming() == bob.upcoming() == [first]
         assert ann.undo() is None
 
 
 def test_parallel_requests_lose_nothing(server):
+    entries = server.session.queue.index.tolist()
+
     def work(part):
-        for position in range(part, 80, 4):
-            ask(server, "POST", "/api/annotation", {"position": position, "answer": "present"})
+        for entry in entries[part:80:4]:
+            ask(server, "POST", "/api/annotation", {"entry": entry, "answer": "present"})
 
     threads = [threading.Thread(target=work, args=(part,)) for part in range(4)]
     for thread in threads:
@@ -170,7 +170,7 @@ def test_parallel_requests_lose_nothing(server):
     for thread in threads:
         thread.join()
     assert len(server.session.store.annotations()) == 80
-    assert ask(server, "GET", "/api/entries")["entries"][0]["position"] == 80
+    assert ask(server, "GET", "/api/entries")["entries"][0]["entry"] == entries[80]
 
 
 def test_content_is_sent_as_json_only(tmp_path):
@@ -206,13 +206,13 @@ def test_images_outside_of_the_folder_are_not_shown(tmp_path):
 def test_the_order_follows_the_decisions(tmp_path):
     with AnnotationStore(tmp_path / "store.sqlite") as store:
         session = make_session(store)
-        reversed_gain = session.queue.gain[::-1].copy()
-        session.on_update(lambda outcomes: replace(session.queue, gain=reversed_gain), every=3)
+        reversed_gain = session.queue.gain.to_numpy()[::-1]
+        *_, last_but_one, last = session.queue.index
+        session.on_update(lambda outcomes: session.queue.assign(gain=reversed_gain), every=3)
         for _ in range(3):
             session.decide(session.upcoming()[0], "present")
         session._thread.join(60)
-        last = len(session.queue) - 1
-        assert session.upcoming(2) == [last, last - 1]
+        assert session.upcoming(2) == [last, last_but_one]
         session.decide(last, "absent")
         assert session.progress()["decided"] == 4
         assert session.undo() == last

@@ -1,8 +1,5 @@
 """The state of a review across updates of its queue."""
 
-from dataclasses import replace
-
-import numpy as np
 import pytest
 
 from spmld.review import AnnotationStore
@@ -13,23 +10,17 @@ def test_an_entry_that_was_decided_before_the_queue_had_it_is_not_shown_again(tm
     with AnnotationStore(tmp_path / "review.sqlite") as store:
         session = make_session(store)
         full = session.queue
-        last = len(full) - 1
-        place = session.samples.keys[int(full.samples[last])], full.label_names[int(full.labels[last])]
+        last = int(full.index[-1])
         session.decide(last, "present")
     with AnnotationStore(tmp_path / "review.sqlite") as store:
         session = make_session(store)
-        session = type(session)(first_entries(full, last), store, session.samples, None, reviewer="ann")
+        session = type(session)(full[:-1], store, session.samples, None, reviewer="ann")
         assert session.progress()["decided"] == 0
         session.on_update(lambda outcomes: full)
         session.update()
         assert len(session.queue) == len(full)
         assert session.progress()["decided"] == 1
-        assert session._position[place] not in session.upcoming(len(full))
-
-
-def first_entries(queue, count):
-    arrays = {name: value[:count] for name, value in vars(queue).items() if isinstance(value, np.ndarray)}
-    return replace(queue, **arrays)
+        assert last not in session.upcoming(len(full))
 
 
 def reviewers(path, names, **options):
@@ -69,18 +60,16 @@ def test_conflicts_are_shown_again_until_they_are_resolved(tmp_path, overlap):
 def test_only_entries_before_the_first_open_one_of_a_random_sample_are_counted(tmp_path):
     with AnnotationStore(tmp_path / "review.sqlite") as store:
         session = make_session(store)
-        observed = np.flatnonzero(session.queue.kinds == 0)[::-1]  # not by gain
-        arrays = {name: value[observed] for name, value in vars(session.queue).items() if isinstance(value, np.ndarray)}
-        queue = replace(session.queue, **arrays, is_random=True)
+        queue = session.queue[session.queue.kind == "suspicious"][::-1]  # not by gain
         session = type(session)(queue, store, session.samples, None, reviewer="ann")
+        entries, right = queue.index.tolist(), queue.given.tolist()
+        wrong = [{"present": "absent", "absent": "present"}[answer] for answer in right]
         assert session.checked() == []
-        assert session.upcoming(3) == [0, 1, 2]
-        answers = ["absent", "present"]
-        right, wrong = (lambda i: answers[queue[i].given]), (lambda i: answers[1 - queue[i].given])
-        session.decide(5, wrong(5))  # such as in an earlier review, because it is suspicious
+        assert session.upcoming(3) == entries[:3]
+        session.decide(entries[5], wrong[5])  # such as in an earlier review, because it is suspicious
         assert session.checked() == []
-        for position, answer in enumerate([right(0), wrong(1), "unsure", "skip"]):
-            session.decide(position, answer)
+        for entry, answer in zip(entries, [right[0], wrong[1], "unsure", "skip"], strict=False):
+            session.decide(entry, answer)
         assert session.checked() == [False, True]
-        session.decide(4, right(4))
+        session.decide(entries[4], right[4])
         assert session.checked() == [False, True, False, True]

@@ -18,9 +18,8 @@ def case():
 
 
 def decide(issues, truth, count):
-    annotations = np.zeros(truth.shape, dtype=int)
-    for entry in make_queue(issues, max_entries=count):
-        annotations[entry.sample, entry.label] = 2 * truth[entry.sample, entry.label] - 1
+    annotations, entries = np.zeros(truth.shape, dtype=int), make_queue(issues, max_entries=count).index
+    annotations.flat[entries] = 2 * truth.flat[entries] - 1
     return annotations
 
 
@@ -31,7 +30,7 @@ def test_decided_entries_are_corrected_and_never_shown_again(case):
     decided = annotations != 0
     assert (updated.signs[decided] == annotations[decided]).all()
     assert (updated.signs[~decided] == 2 * Y[~decided] - 1).all()
-    assert not any(decided[entry.sample, entry.label] for entry in make_queue(updated, min_gain=0))
+    assert not decided.flat[make_queue(updated, min_gain=0).index].any()
     assert not updated.error_probability[decided].any()
 
 

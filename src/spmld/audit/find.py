@@ -113,7 +113,9 @@ def find_label_issues(
             scores, alternatives = _default_scores(training, rng)
         errors = score_errors(scores, signs, labels.trusted, positive_only, alternatives=alternatives)
     audited = replace(errors, error_log_odds=np.where(labels.observed, errors.error_log_odds, np.nan))
-    return LabelIssues(labels.signs, labels.classes, audited, names, sample_names)
+    return LabelIssues(
+        **vars(audited), signs=labels.signs, classes=labels.classes, label_names=names, sample_names=sample_names
+    )
 
 
 def _default_scores(training: TrainingData, rng: np.random.RandomState) -> tuple[NDArray[np.float64], Any]:

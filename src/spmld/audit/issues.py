@@ -1,19 +1,18 @@
 """LabelIssues: the result of a label audit as tables and files."""
 
-import os
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import binomtest
 from sklearn.utils import check_random_state
 
-from spmld._io import need, writing
+from spmld._io import need
 from spmld._table import TextTable
 from spmld._validation import UNIT_INTERVAL, check_scalar_integer
 from spmld.audit.error_scores import ErrorScores
 from spmld.core.losses import logistic
-from spmld.noise.bounds import upper_limit
 
 COLUMNS = ["sample", "label", "given", "probability", "error_probability", "kind"]
 """Columns of the table of entries."""
@@ -48,17 +47,17 @@ class ErrorEstimate(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LabelIssues:
+class LabelIssues(ErrorScores):
     """Likely label errors, the result of `find_label_issues`.
 
     Attributes
     ----------
+    log_odds, error_log_odds, label_range, total_range, weak, noise
+        As in `spmld.audit.error_scores.ErrorScores`.
     signs : ndarray of shape (n_samples, n_labels)
         The audited labels: 1, -1, and 0 where missing.
     classes : ndarray of shape (2,)
         Encoding of a negative and of a positive label.
-    errors : ErrorScores
-        Error probabilities and ranges.
     label_names, sample_names : list
         Names or indices of labels and samples.
 
@@ -79,14 +78,8 @@ class LabelIssues:
 
     signs: NDArray[np.int8]
     classes: NDArray[Any]
-    errors: ErrorScores
     label_names: list[Any]
     sample_names: list[Any]
-
-    @property
-    def error_log_odds(self) -> NDArray[np.float64]:
-        """Log-odds that a label is wrong, NaN where missing and -inf where verified."""
-        return self.errors.error_log_odds
 
     @property
     def error_probability(self) -> NDArray[np.float64]:
@@ -96,12 +89,7 @@ class LabelIssues:
     @property
     def probabilities(self) -> NDArray[np.float64]:
         """Out-of-fold probabilities that each label is positive, calibrated on the observed labels."""
-        return logistic(self.errors.log_odds)
-
-    @property
-    def total_range(self) -> tuple[float, float]:
-        """Lower and upper end of the number of wrong entries that the data allow."""
-        return self.errors.total_range
+        return logistic(self.log_odds)
 
     def sample(self, n_entries: int = 50, random_state: Any = None) -> list[dict[str, Any]]:
         """Return a random sample of the observed entries, to be verified by a person.
@@ -122,9 +110,13 @@ class LabelIssues:
 
     def draw(self, n_entries: int = 50, random_state: Any = None) -> NDArray[np.intp]:
         """Return a random sample as in `sample`, by its indices in the flattened matrix."""
-        indices = np.flatnonzero((self.signs != 0) & ~np.isneginf(self.error_log_odds))
+        indices = self._unverified()
         n = min(check_scalar_integer("n_entries", n_entries, minimum=1), len(indices))
         return check_random_state(random_state).choice(indices, n, replace=False)
+
+    def _unverified(self) -> NDArray[np.intp]:
+        """Return the indices of the observed entries that are not verified."""
+        return np.flatnonzero((self.signs != 0) & ~np.isneginf(self.error_log_odds))
 
     def estimate(self, wrong: Any, confidence: float = 0.9) -> ErrorEstimate:
         """Return the estimated number of wrong entries, from a verified random sample.
@@ -156,15 +148,13 @@ class LabelIssues:
             raise ValueError(f"wrong must be a non-empty sequence of booleans, got {wrong!r}")
         if not 0 < confidence < 1:
             raise ValueError(f"confidence must be a number between 0 and 1, got {confidence!r}")
-        n, k, m = int(((self.signs != 0) & ~np.isneginf(self.error_log_odds)).sum()), int(values.sum()), len(values)
-        level = (1 + confidence) / 2
-        lower = 1 - float(upper_limit(m - k, m, level))
-        return ErrorEstimate(n * k / m, n * lower, n * float(upper_limit(k, m, level)))
+        n, test = len(self._unverified()), binomtest(int(values.sum()), len(values))
+        lower, upper = test.proportion_ci(confidence)
+        return ErrorEstimate(n * test.statistic, n * lower, n * upper)
 
     def mark_verified(self, verified: NDArray[np.bool_]) -> "LabelIssues":
         """Return the issues with error probabilities of 0 for verified entries."""
-        error_log_odds = np.where(verified, -np.inf, self.error_log_odds)
-        return replace(self, errors=replace(self.errors, error_log_odds=error_log_odds))
+        return replace(self, error_log_odds=np.where(verified, -np.inf, self.error_log_odds))
 
     def order(self) -> NDArray[np.intp]:
         """Return the indices of the observed entries in the flattened matrix, by descending error probability."""
@@ -222,7 +212,7 @@ class LabelIssues:
             upper end of `total_range` uses the entries of all labels, so it is lower than the sum of at_most.
         """
         n_observed, n_positives = (self.signs != 0).sum(axis=0), (self.signs > 0).sum(axis=0)
-        lower, upper = self.errors.label_range.T
+        lower, upper = self.label_range.T
         ends = np.floor(lower).astype(int).tolist(), np.ceil(upper).astype(int).tolist()
         columns = (self.label_names, n_observed.tolist(), n_positives.tolist(), *ends)
         return [dict(zip(LABEL_COLUMNS, row, strict=True)) for row in zip(*columns, strict=True)]
@@ -243,27 +233,13 @@ class LabelIssues:
         """Return `entries` as a DataFrame."""
         return need("pandas").DataFrame(self.entries(top, threshold), columns=COLUMNS)
 
-    def to_csv(self, path: str | os.PathLike[str], top: int | None = None, threshold: float | None = None) -> None:
-        """Write `table` to a CSV file. No incomplete file is left if writing fails.
-
-        Parameters
-        ----------
-        path : str or path
-            File to write.
-        top, threshold
-            As in `entries`.
-        """
-        table = TextTable(COLUMNS, [list(entry.values()) for entry in self.entries(top, threshold)])
-        with writing(path) as part:
-            part.write_text(table.to_csv(), encoding="utf-8", newline="")
-
     def summary(self) -> str:
         """Return the range of wrong entries in a sentence, and a second one if the labels cannot be judged."""
         n, (lower, upper) = int((self.signs != 0).sum()), self.total_range
         text = f"of {n} observed entries, {lower:.0f} to {upper:.0f} are wrong"
-        if self.errors.noise.verified and self.errors.noise.identified:
+        if self.noise.verified and self.noise.identified:
             text += f", about {np.nansum(self.error_probability):.0f} by the rates of the verified entries"
-        if self.errors.weak:
+        if self.weak:
             text += ". The features predict the labels too weakly to judge them"
         return text
 

@@ -45,14 +45,16 @@ def audit(source: Source, method: str | None, top: int, folds: int, seed: int, o
       spmld audit songs.csv --label sad --label calm --out issues.csv
     """
     from spmld.audit import find_label_issues
-    from spmld.audit.issues import RANGE_NOTE
+    from spmld.audit.issues import COLUMNS, RANGE_NOTE
 
     data = source.load_part(folds)
     model = build(method, {}, seed) if method else None
     X, Y = frames(data)
     issues = find_label_issues(model, X, Y, trusted=data.trusted, cv=folds, random_state=seed)
     if out:
-        issues.to_csv(out)
+        table = TextTable(COLUMNS, [list(entry.values()) for entry in issues.entries()])
+        with writing(out) as part:
+            part.write_text(table.to_csv(), encoding="utf-8", newline="")
     entries, labels = issues.entries(top), issues.per_label()
     if as_json:
         lower, upper = issues.total_range

@@ -4,6 +4,7 @@ import getpass
 import webbrowser
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -23,14 +24,10 @@ from spmld.review import (
     sample_queue,
 )
 from spmld.review.annotations import Place, add_keys, check_store
-from spmld.review.queue import KINDS, ReviewQueue
-from spmld.review.samples import ArraySamples, Samples
-from spmld.review.tables import without_gz
+from spmld.review.queue import KINDS
+from spmld.review.samples import TableSamples
+from spmld.review.tables import check_table, without_gz
 
-NO_TABLE = (
-    "annotations can be written into tables only, such as .csv; to write them later, convert DATA with spmld data "
-    "convert, and review the converted file"
-)
 _KINDS = {"suspicious": "suspicious", "missing": "missing", "unlabeled": "in samples without labels"}
 
 
@@ -98,12 +95,11 @@ def review(
     if verify is not None and kinds:
         raise ValueError(f"--kind {kinds[0]} cannot be combined with --verify, a sample of all observed entries")
     check_output_path(export, force)
+    check_table(data.path, data.table_kind or "other")
     check_store(file := db or default_store(data.path))
     annotations = [] if imported is None else read_annotations(imported, data.options.get("id"))
     loaded = load_review(data, model, trusted_types, seed, evidence=export is None)
     samples = open_samples(loaded.source, loaded.data, image)
-    if isinstance(samples, ArraySamples):
-        print_message(f"spmld: note: {NO_TABLE}")
     arrange = partial(make_queue, probabilities=loaded.probabilities, kinds=kinds or KINDS, max_entries=top)
     issues = loaded.issues
     queue = arrange(issues) if verify is None else sample_queue(issues, min(verify, top), seed)
@@ -147,12 +143,16 @@ def _import(store: AnnotationStore, annotations: list[Annotation], path: str) ->
     print_message(f"{store.path}: {added} annotations imported from {path}{reason if skipped else ''}")
 
 
-def _summary(queue: ReviewQueue) -> str:
-    if queue.is_random:
+def _summary(queue: Any) -> str:
+    if _is_random(queue):
         return f"{len(queue)} random entries to verify"
-    counts = [f"{count} {_KINDS[kind]}" for kind, count in queue.counts().items() if count]
+    counts = [f"{count} {_KINDS[kind]}" for kind, count in queue.kind.value_counts(sort=False).items() if count]
     kinds, gain = ", ".join(counts) or "none", f"{queue.gain.sum():.0f}"
     return f"{len(queue)} entries to review ({kinds}), at most {gain} expected corrections"
+
+
+def _is_random(queue: Any) -> bool:
+    return bool((queue.kind == "random").any())
 
 
 def _estimate(wrong: list[bool], issues: LabelIssues) -> str:
@@ -186,7 +186,9 @@ def _serve(session: ReviewSession, port: int, no_browser: bool, source: Source) 
     finally:
         server.close()
     progress = session.progress()
-    remaining = "" if session.queue.is_random else f", at most {progress['remaining']:.0f} expected corrections remain"
+    remaining = (
+        "" if _is_random(session.queue) else f", at most {progress['remaining']:.0f} expected corrections remain"
+    )
     print_message(
         f"{progress['decided']} of {progress['entries']} entries decided, {progress['corrected']} labels corrected"
         f"{remaining}\n"
@@ -195,7 +197,7 @@ def _serve(session: ReviewSession, port: int, no_browser: bool, source: Source) 
 
 
 def _export(
-    queue: ReviewQueue, samples: Samples, outcomes: dict[Place, str], path: str, image: str | None, source: Source
+    queue: Any, samples: TableSamples, outcomes: dict[Place, str], path: str, image: str | None, source: Source
 ) -> None:
     count = export_entries(queue, samples, path, outcomes, image)
     if path.lower().endswith(".jsonl"):
@@ -205,6 +207,5 @@ def _export(
         config = Path(path).with_suffix(".xml")
         print_message(f"{path}: {count} tasks for Label Studio; paste {config} into its labeling interface")
         annotated = "EXPORT.json"
-    if not isinstance(samples, ArraySamples):
-        command = source.command(annotated, "-o", "FILE")
-        print_message(f"next: spmld correct {command} writes the answers into a copy of the file")
+    command = source.command(annotated, "-o", "FILE")
+    print_message(f"next: spmld correct {command} writes the answers into a copy of the file")

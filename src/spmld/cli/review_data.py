@@ -25,7 +25,7 @@ from spmld.review.annotations import Place
 from spmld.review.evidence import Evidence
 from spmld.review.label_forms import LabelFields, TagColumn, label_columns
 from spmld.review.queue import update_issues
-from spmld.review.samples import ArraySamples, Samples, TableSamples
+from spmld.review.samples import TableSamples
 from spmld.review.text_tables import EditableTable
 
 if TYPE_CHECKING:
@@ -133,12 +133,8 @@ def label_form(table: EditableTable, roles: TableRoles | None, names: Sequence[s
     return LabelFields(label_columns(table.columns, names, prefix), Y)
 
 
-def open_samples(source: Source, data: Dataset, image: str | None = None) -> Samples:
-    """Return the content of the samples: rows of a table, or features in other formats."""
-    if source.table_kind is None:
-        if image is not None:
-            raise ValueError(f"--image needs a table, got {source.path}; convert it to .csv or .parquet")
-        return ArraySamples(data)
+def open_samples(source: Source, data: Dataset, image: str | None = None) -> TableSamples:
+    """Return the samples in the rows of the table of a source."""
     table = open_editable(source, data.X.shape[0])
     form = label_form(table, data.roles, data.label_names, data.Y)
     id = None if data.roles is None else data.roles.id

@@ -39,9 +39,8 @@ _Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class LinearPart:
-    """Scores ``z @ coef.T + intercept`` of the features z, which `features` returns."""
+    """Scores ``z @ coef.T + intercept`` of features z."""
 
-    features: Callable[[Any], Any]
     coef: _Floats
     intercept: _Floats
 
@@ -50,16 +49,15 @@ class LinearPart:
         """Scores of a sample with z = 0."""
         return self.intercept
 
-    def contributions(self, X: Any, weights: _Floats) -> Any:
+    def contributions(self, z: Any, weights: _Floats) -> Any:
         """Return the contributions to the weighted sum of the scores of the labels of each sample."""
-        return _multiply(self.features(X), weights, self.coef)
+        return _multiply(z, weights, self.coef)
 
 
 @dataclass(frozen=True)
 class KernelPart:
     """Scores that are linear in the kernels ``exp(-gamma * ||z - c||**2)`` of directions z and landmarks c."""
 
-    features: Callable[[Any], Any]
     coef: _Floats
     intercept: _Floats
     landmarks: Any
@@ -75,27 +73,26 @@ class KernelPart:
         """Squared norms of the landmarks, 1 or 0."""
         return np.asarray((self.landmarks * self.landmarks).sum(axis=1)).ravel()
 
-    def contributions(self, X: Any, weights: _Floats) -> Any:
+    def contributions(self, z: Any, weights: _Floats) -> Any:
         """Return the contributions to the weighted sum of the scores of the labels of each sample."""
-        x, gamma, squares = self.features(X), self.gamma, self._squares
+        gamma, squares = self.gamma, self._squares
         coef, root = weights @ self.coef, np.sqrt(gamma)
-        q = _dense(x @ self.landmarks.T)
-        # Integrals over t in [0, 1] of the kernel at t x, and of t times the kernel.
+        q = _dense(z @ self.landmarks.T)
+        # Integrals over t in [0, 1] of the kernel at t z, and of t times the kernel.
         scale = np.exp(gamma * (q**2 - squares)) * np.sqrt(np.pi) / (2 * root)
         integral = scale * (erf(root * (1 - q)) + erf(root * q))
         difference = np.exp(-gamma * np.maximum(1 + squares - 2 * q, 0)) - np.exp(-gamma * squares)
         moment = q * integral - difference / (2 * gamma)
-        linear = _multiply(x, coef * integral, self.landmarks)
+        linear = _multiply(z, coef * integral, self.landmarks)
         quadratic = (coef * moment).sum(axis=1, keepdims=True)
-        squared = sp.csr_array(x.multiply(x).multiply(quadratic)) if sp.issparse(x) else x**2 * quadratic
+        squared = sp.csr_array(z.multiply(z).multiply(quadratic)) if sp.issparse(z) else z**2 * quadratic
         return 2 * gamma * (linear - squared)
 
 
 @dataclass(frozen=True)
 class TreePart:
-    """Scores ``trees.scores(z) + intercept`` of the features z, which `features` returns."""
+    """Scores ``trees.scores(z) + intercept`` of features z."""
 
-    features: Callable[[Any], Any]
     trees: Trees
     intercept: _Floats
 
@@ -104,20 +101,19 @@ class TreePart:
         """Mean scores of the training samples."""
         return self.trees.expected_values()[self.trees.roots].sum(axis=0) + self.intercept
 
-    def contributions(self, X: Any, weights: _Floats) -> Any:
+    def contributions(self, z: Any, weights: _Floats) -> Any:
         """Return the contributions to the weighted sum of the scores of the labels of each sample."""
-        return self.trees.contributions(self.features(X), weights)
+        return self.trees.contributions(z, weights)
 
 
 @dataclass(frozen=True)
 class ForestPart:
-    """Scores of a `MaskedForest` of the features z, which `features` returns.
+    """Scores of a `MaskedForest` of features z.
 
     The contributions of a sample to the mean probability of the trees are multiplied by the mean slope of the score
     between the mean probability of the training samples and that of the sample.
     """
 
-    features: Callable[[Any], Any]
     forest: MaskedForest
 
     @property
@@ -131,14 +127,9 @@ class ForestPart:
         """Scores of the mean probabilities of the training samples."""
         return self.forest.scores_of(self.mean)
 
-    @property
-    def intercept(self) -> _Floats:
-        """The base, too."""
-        return self.base
-
-    def contributions(self, X: Any, weights: _Floats) -> Any:
+    def contributions(self, z: Any, weights: _Floats) -> Any:
         """Return the contributions to the weighted sum of the scores of the labels of each sample."""
-        z, p = self.features(X), self.forest.mean_probabilities(self.features(X))
+        p = self.forest.mean_probabilities(z)
         change, gap = self.forest.scores_of(p) - self.base, p - self.mean
         slopes = np.divide(change, gap, out=np.zeros_like(gap), where=np.abs(gap) > np.finfo(float).eps)
         factors = weights * slopes / np.maximum(self.forest.n_trees_, 1)
@@ -155,31 +146,30 @@ class ExplainedModel:
 
     Attributes
     ----------
-    parts, factors : sequence
-        Parts and their factors.
+    parts : sequence of (float, callable, part)
+        Factor of each part, and the function that returns its features.
     base : ndarray of shape (n_labels,)
         s of a sample without contributions.
-    formula : ScoreFormula
-        Correction of the scores.
-    scores : callable
-        Function that returns s of samples.
     n_features : int
         Number of features.
+    formula : ScoreFormula, optional
+        Correction of the scores. By default, there is none.
+    scores : callable, optional
+        Function that returns s of samples, which the correction needs.
     """
 
-    parts: Sequence[Part]
-    factors: Sequence[float]
+    parts: Sequence[tuple[float, Callable[[Any], Any], Part]]
     base: _Floats
-    formula: ScoreFormula
-    scores: Callable[[Any], _Floats]
     n_features: int
+    formula: ScoreFormula | None = None
+    scores: Callable[[Any], _Floats] | None = None
 
     @property
     def base_values(self) -> _Floats:
         """Scores of a sample whose scaled features are 0 and, for trees, the mean scores of the training samples."""
-        return self.formula.apply(self.base[None, :])[0]
+        return self.base if self.formula is None else self.formula.apply(self.base[None, :])[0]
 
-    def contributions(self, X: Any, label: int, s: _Floats) -> Any:
+    def contributions(self, X: Any, label: int) -> Any:
         """Return the contributions of the features to the scores of a label.
 
         Parameters
@@ -188,8 +178,6 @@ class ExplainedModel:
             Samples.
         label : int
             Index of the label.
-        s : ndarray of shape (n_samples, n_labels)
-            ``self.scores(X)``.
 
         Returns
         -------
@@ -198,29 +186,28 @@ class ExplainedModel:
             base value of the label is its score.
         """
         # Weights of the labels of each sample in the score of the label.
-        weights = self.formula.others[:, label] * _mean_slopes(s, self.base)
-        weights[:, label] = self.formula.own[label]
-        pairs = zip(self.parts, self.factors, strict=True)
-        return reduce(_add, (part.contributions(X, factor * weights) for part, factor in pairs))
+        weights = np.tile(np.arange(len(self.base)) == label, (X.shape[0], 1)).astype(float)
+        if self.formula is not None and self.scores is not None:
+            weights = self.formula.others[:, label] * _mean_slopes(self.scores(X), self.base)
+            weights[:, label] = self.formula.own[label]
+        terms = (part.contributions(features(X), factor * weights) for factor, features, part in self.parts)
+        return reduce(_add, terms)
 
 
 def explained_model(model: Any) -> ExplainedModel:
     """Return an ensemble, boosted trees, a forest or a linear model in parts; raise ValueError for other models."""
-    if isinstance(model, SelfPacedEnsemble):
-        check_is_fitted(model)
-        parts, mixture = [_view_part(name, model) for name in model.estimators_], model.mixture_
-        factors = [mixture.factors_[name] for name in model.estimators_]
-        base = np.sum([factor * part.base for factor, part in zip(factors, parts, strict=True)], axis=0)
-        formula, scores = model.correction_.formula_, model._view_scores
-        return ExplainedModel(parts, factors, base + mixture.offset_, formula, scores, model.n_features_in_)
-    part, d = _estimator_part(model, lambda X: X), model.n_features_in_
-    l = len(part.intercept)
-    linear = part if isinstance(part, LinearPart) else None
-    scores = model.decision_function if linear is None else lambda X: X @ linear.coef.T + linear.intercept
-    return ExplainedModel([part], [1.0], part.base, ScoreFormula(np.ones(l), np.zeros((l, l)), np.zeros(l)), scores, d)
+    check_is_fitted(model)
+    if not isinstance(model, SelfPacedEnsemble):
+        part = _estimator_part(model)
+        return ExplainedModel([(1.0, lambda X: X, part)], part.base, model.n_features_in_)
+    mixture = model.mixture_
+    parts = [(mixture.factors_[name], *_view_part(name, model)) for name in model.estimators_]
+    base = np.sum([factor * part.base for factor, _, part in parts], axis=0) + mixture.offset_
+    return ExplainedModel(parts, base, model.n_features_in_, model.correction_.formula_, model._view_scores)
 
 
-def _view_part(name: str, model: SelfPacedEnsemble) -> Part:
+def _view_part(name: str, model: SelfPacedEnsemble) -> tuple[Callable[[Any], Any], Part]:
+    """Return the function that returns the features of a view, and its part."""
     transformer, estimator = model.transformers_[name], model.estimators_[name]
     if not isinstance(transformer, FeatureScaler | LandmarkFeatures):
         raise ValueError(
@@ -229,23 +216,21 @@ def _view_part(name: str, model: SelfPacedEnsemble) -> Part:
         )
     try:
         if isinstance(transformer, FeatureScaler):
-            return _estimator_part(estimator, transformer.transform)
+            return transformer.transform, _estimator_part(estimator)
         (coef, intercept), kernel = linear_coefficients(estimator), transformer.kernel_
     except ValueError as error:
         raise ValueError(f"the view {name!r} of the ensemble: {error}") from None
     landmarks = sp.csr_array(kernel.components_) if sp.issparse(kernel.components_) else kernel.components_
-    coef = coef @ kernel.normalization_
-    return KernelPart(transformer.directions, coef, intercept, landmarks, float(kernel.gamma))
+    part = KernelPart(coef @ kernel.normalization_, intercept, landmarks, float(kernel.gamma))
+    return transformer.directions, part
 
 
-def _estimator_part(estimator: Any, features: Callable[[Any], Any]) -> Part:
+def _estimator_part(estimator: Any) -> Part:
     if isinstance(estimator, MaskedBoosting):
-        check_is_fitted(estimator)
-        return TreePart(features, estimator.trees_, estimator.intercept_)
+        return TreePart(estimator.trees_, estimator.intercept_)
     if isinstance(estimator, MaskedForest):
-        check_is_fitted(estimator)
-        return ForestPart(features, estimator)
-    return LinearPart(features, *linear_coefficients(estimator))
+        return ForestPart(estimator)
+    return LinearPart(*linear_coefficients(estimator))
 
 
 def _mean_slopes(s: _Floats, base: _Floats) -> _Floats:
@@ -260,12 +245,8 @@ def _multiply(x: Any, left: _Floats, right: Any) -> Any:
     """Return ``x * (left @ right)``, computed only for the stored entries of a sparse x."""
     if not sp.issparse(x):
         return x * (left @ right)
-    x, data = sp.csr_array(x), np.empty(x.nnz)
-    for rows in row_slices(*x.shape):
-        start, stop = x.indptr[rows.start], x.indptr[min(rows.stop, x.shape[0])]
-        local = np.repeat(np.arange(x[rows].shape[0]), np.diff(x[rows].indptr))
-        data[start:stop] = x.data[start:stop] * (left[rows] @ right)[local, x.indices[start:stop]]
-    return sp.csr_array((data, x.indices, x.indptr), shape=x.shape)
+    parts = [x[rows].multiply(left[rows] @ right) for rows in row_slices(*x.shape)]
+    return sp.vstack(parts, format="csr")
 
 
 def _add(a: Any, b: Any) -> Any:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 
-from spmld._arrays import check_sparse, features_to_numpy
+from spmld._arrays import check_sparse, to_numpy
 from spmld._io import need
 from spmld._table import TextTable
 from spmld.inspection.contributions import ExplainedModel, explained_model
@@ -149,7 +149,7 @@ def explain(model: Any, X: Any, label: Any, *, feature_names: Sequence[str] | No
     """
     target = read_model(model, X, feature_names)
     j = target.find(label)
-    contributions, base_value = target.contributions(j)
+    contributions, base_value = target.contributions(j), float(target.model.base_values[j])
     return Explanation(target.label_names[j], target.feature_names, contributions, base_value, target.X, target.samples)
 
 
@@ -163,11 +163,9 @@ class ModelInput:
     feature_names: list[str]
     samples: Sequence[Any]
 
-    def contributions(self, label: int, samples: Any = slice(None)) -> tuple[Any, float]:
-        """Return the contributions of the features to the scores of a label, for some samples, and the base value."""
-        X = self.X[samples]
-        contributions = self.model.contributions(X, label, self.model.scores(X))
-        return contributions, float(self.model.base_values[label])
+    def contributions(self, label: int, samples: Any = slice(None)) -> Any:
+        """Return the contributions of the features to the scores of a label, for some samples."""
+        return self.model.contributions(self.X[samples], label)
 
     def find(self, label: Any) -> int:
         """Return the index of a label."""
@@ -198,11 +196,12 @@ def read_model(model: Any, X: Any, feature_names: Sequence[str] | None = None) -
     names = check_names(feature_names, d, "feature") or feature_names_of(model) or names or [f"x{j}" for j in range(d)]
     if sp.issparse(X):
         check_sparse(X)
-    X = features_to_numpy(X) if not sp.issparse(X) else sp.csr_array(X)
+        X = sp.csr_array(X)
+    else:
+        X = np.asarray(to_numpy(X), dtype=float)
     if X.ndim != 2 or X.shape[1] != d:
         raise ValueError(f"X must have shape (n_samples, {d}), as in fit, got {X.shape}")
     labels = label_names_of(model) or [f"label {j}" for j in range(l)]
-    X = X if sp.issparse(X) else np.asarray(X, dtype=float)
     return ModelInput(explained, X, labels, list(names), samples if samples is not None else range(X.shape[0]))
 
 

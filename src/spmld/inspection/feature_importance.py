@@ -123,9 +123,7 @@ def top_features(
 
 def summarize_contributions(target: ModelInput, labels: Sequence[int], samples: Any = slice(None)) -> TopFeatures:
     """Return the top features of the labels with the given indices, from the contributions of some samples."""
-    X = target.X[samples]
-    s = target.model.scores(X)
-    summaries = [_summarize(target.model.contributions(X, j, s), X) for j in labels]
+    summaries = [_summarize(target.contributions(j, samples), target.X[samples]) for j in labels]
     importances, coefficients = (np.array(part) for part in zip(*summaries, strict=True))
     return TopFeatures([target.label_names[j] for j in labels], target.feature_names, importances, coefficients)
 

@@ -4,7 +4,6 @@ import time
 import warnings
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import joblib
@@ -82,9 +81,7 @@ class Checkpoint:
         self._stack.enter_context(recording(self))
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._stack.close()
 
     @property

@@ -20,16 +20,12 @@ from spmld.preprocessing import TableEncoder
 
 _CODE = (type, ModuleType, FunctionType, BuiltinFunctionType)
 # The packages of models and their parts. They neither read files nor run commands.
-_PACKAGES = (
-    "spmld.core",
-    "spmld.estimators",
-    "spmld.labels",
-    "spmld.metrics",
-    "spmld.model_selection",
-    "spmld.monitoring",
-    "spmld.noise",
-    "spmld.pacing",
-    "spmld.preprocessing",
+_PACKAGES = tuple(
+    f"spmld.{name}."
+    for name in (
+        *("core", "estimators", "labels", "metrics", "model_selection"),
+        *("monitoring", "noise", "pacing", "preprocessing"),
+    )
 )
 # Names of types and functions that a model file may contain, in addition to those that skops trusts: the estimators
 # of scikit-learn. These are their parts: data types, Python classes without compiled state, and functions that compute
@@ -47,11 +43,7 @@ _PARTS = {
     "scipy._lib.array_api_compat.numpy._aliases": ("asarray",),
     # Statistics for the selection of features.
     "sklearn.feature_selection._univariate_selection": (
-        "chi2",
-        "f_classif",
-        "f_oneway",
-        "f_regression",
-        "r_regression",
+        *("chi2", "f_classif", "f_oneway", "f_regression", "r_regression"),
     ),
     "sklearn.feature_selection._mutual_info": ("mutual_info_classif", "mutual_info_regression"),
     # Parts of classifiers, of clustering and of searches.
@@ -95,9 +87,34 @@ def encoder_of(model: Any) -> TableEncoder | ColumnTransformer | None:
 
 def first_step(model: Any) -> Any:
     """Return the first step of a pipeline, which can be inside a meta-estimator or a search; or else the model."""
-    steps = getattr(model, "steps", None)
-    inner = steps[0][1] if steps else _inner(model)
-    return model if inner is None else first_step(inner)
+    for part in nested_models(model):
+        if getattr(part, "steps", None):
+            return first_step(part.steps[0][1])
+    return part
+
+
+def nested_models(model: Any) -> Iterator[Any]:
+    """Yield a model, and the models inside it: of meta-estimators and searches, and the last steps of pipelines.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from spmld import LabelPrior
+    >>> from spmld.persistence.model_parts import nested_models
+    >>> [type(part).__name__ for part in nested_models(make_pipeline(LabelPrior()))]
+    ['Pipeline', 'LabelPrior']
+    """
+    while model is not None:
+        yield model
+        if isinstance(model, BaseEnsemble):  # its estimator_ is not fitted
+            return
+        steps = getattr(model, "steps", None)
+        model = steps[-1][1] if steps else getattr(model, "estimator_", getattr(model, "best_estimator_", None))
+
+
+def find_part(model: Any, attribute: str) -> Any:
+    """Return the model, or the first model inside it, that has an attribute; None if there is none."""
+    return next((part for part in nested_models(model) if getattr(part, attribute, None) is not None), None)
 
 
 def label_names_of(model: Any) -> list[str] | None:
@@ -111,11 +128,8 @@ def label_names_of(model: Any) -> list[str] | None:
     >>> label_names_of(LabelPrior().fit([[0], [1]], pd.DataFrame({"sad": [1, 0], "calm": [0, 1]})))
     ['sad', 'calm']
     """
-    form = _labels_of(model)
-    if form is not None and form.names is not None:
-        return [str(name) for name in form.names]
-    inner = _inner(model)
-    return None if inner is None else label_names_of(inner)
+    named = [labels.names for labels in _labels_of(model) if labels.names is not None]
+    return [str(name) for name in named[0]] if named else None
 
 
 def check_names(names: Any, count: int | None, kind: str) -> list[str] | None:
@@ -138,25 +152,15 @@ def shape_of(model: Any) -> tuple[int | None, int | None]:
     >>> shape_of(LabelPrior().fit([[0], [1]], [[1, 0], [0, 1]]))
     (1, 2)
     """
-    form, inner = _labels_of(model), _inner(model)
     n_features = getattr(model, "n_features_in_", None)
-    n_labels = None if form is None else int(form.signs.shape[1])
-    if n_labels is None and inner is not None:
-        n_labels = shape_of(inner)[1]
-    return None if n_features is None else int(n_features), n_labels
+    n_labels = [int(labels.signs.shape[1]) for labels in _labels_of(model)]
+    return None if n_features is None else int(n_features), n_labels[0] if n_labels else None
 
 
-def _labels_of(model: Any) -> Any:
-    """Return the `Labels` seen during fit, without samples."""
-    return getattr(model, "_labels", None) or getattr(model, "_form", None)
-
-
-def _inner(model: Any) -> Any:
-    """Return the model inside a meta-estimator or search, or the last step of a pipeline."""
-    if isinstance(model, BaseEnsemble):  # its estimator_ is not fitted
-        return None
-    steps = getattr(model, "steps", None)
-    return steps[-1][1] if steps else getattr(model, "estimator_", getattr(model, "best_estimator_", None))
+def _labels_of(model: Any) -> list[Any]:
+    """Return the `Labels` that a model and the models inside it have seen during fit, without samples."""
+    seen = [getattr(part, "_labels", None) or getattr(part, "_form", None) for part in nested_models(model)]
+    return [labels for labels in seen if labels is not None]
 
 
 def without_tensors(model: Any) -> Any:
@@ -249,7 +253,7 @@ def is_trusted(name: str) -> bool:
     (True, False, False)
     """
     module, _, _ = name.rpartition(".")
-    if not any(module == package or module.startswith(f"{package}.") for package in _PACKAGES):
+    if not f"{module}.".startswith(_PACKAGES):
         return name in _NAMES
     cls = find(name)
     return name in _METRICS or (isinstance(cls, type) and cls.__module__ == module)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 import spmld
 from spmld._io import StrPath, need, writing
 from spmld.persistence.model_parts import check_names, feature_names_of, first_step, label_names_of
-from spmld.persistence.onnx_graph import ALIAS, Formula, Graph, Operators, unsupported
+from spmld.persistence.onnx_graph import ALIAS, Formula, Operators, Tensor, unsupported
 from spmld.persistence.onnx_models import decisions, predictions
 from spmld.persistence.onnx_transformers import TRANSFORMERS
 from spmld.preprocessing import TableEncoder
@@ -172,8 +172,8 @@ def _exported(build: Operators, exported: _Exported, inputs: Any) -> list[Any]:
     scores, probabilities, rule = predictions(build, exported.model, inputs)
     n_labels = scores.type.shape[1]
 
-    def function(graph: Graph, s: str, p: str) -> tuple[str, str, str]:
-        return s, p, decisions(graph, s, p, rule)
+    def function(s: Tensor, p: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        return s, p, decisions(s, p, rule)
 
     operator = build.scope.declare_local_operator(ALIAS, Formula(function))
     operator.inputs = [scores, probabilities]

@@ -1,7 +1,8 @@
-"""Building ONNX graphs with skl2onnx: operators, and the nodes that they add."""
+"""Building ONNX graphs with skl2onnx: tensors with the arithmetic of NumPy, and operators that are formulas of them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partialmethod
 from typing import Any
 
 import numpy as np
@@ -10,58 +11,84 @@ ALIAS = "SpmldFormula"
 """Name of the operators of type `Formula`."""
 
 
-@dataclass(frozen=True)
-class Graph:
-    """Adds nodes and constants in single precision to the graph that skl2onnx is writing.
+@dataclass(frozen=True, eq=False)
+class Tensor:
+    """A value of the graph that skl2onnx is writing. Arithmetic adds nodes, as NumPy computes arrays.
+
+    Numbers and arrays become constants in single precision.
 
     Parameters
     ----------
-    onnx : module
-        The package onnx.
     scope, container : object
         Names and content of the graph, of skl2onnx.
+    name : str
+        Name of the value in the graph.
     """
 
-    onnx: Any
     scope: Any
     container: Any
+    name: str
 
-    def constant(self, value: Any, dtype: Any = np.float32) -> str:
-        """Add a constant, and return its name."""
+    __array_ufunc__ = None  # so that an array on the left leaves the operation to the tensor
+
+    def constant(self, value: Any, dtype: Any = np.float32) -> "Tensor":
+        """Add a constant to the same graph."""
+        from onnx.numpy_helper import from_array
+
         name = str(self.scope.get_unique_variable_name("constant"))
-        tensor = self.onnx.numpy_helper.from_array(np.ascontiguousarray(value, dtype=dtype).reshape(np.shape(value)))
+        tensor = from_array(np.ascontiguousarray(value, dtype=dtype).reshape(np.shape(value)))
         self.container.add_initializer(name, None, None, tensor)
-        return name
+        return replace(self, name=name)
 
-    def add(self, operation: str, *inputs: Any, outputs: int = 1, domain: str = "", **options: Any) -> Any:
-        """Add a node, and return the name of its output, or the names of its outputs. Arrays are added as constants."""
-        names = [value if isinstance(value, str) else self.constant(value) for value in inputs]
+    def apply(self, operation: str, *others: Any, outputs: int = 1, domain: str = "", **options: Any) -> Any:
+        """Add a node, and return its output, or its outputs; `others` are its other inputs."""
+        tensors = [value if isinstance(value, Tensor) else self.constant(value) for value in (self, *others)]
         results = [str(self.scope.get_unique_variable_name(operation.lower())) for _ in range(outputs)]
         name = self.scope.get_unique_operator_name(operation)
-        self.container.add_node(operation, names, results, op_domain=domain, name=name, **options)
-        return results[0] if outputs == 1 else results
+        inputs = [tensor.name for tensor in tensors]
+        self.container.add_node(operation, inputs, results, op_domain=domain, name=name, **options)
+        made = [replace(self, name=result) for result in results]
+        return made[0] if outputs == 1 else made
 
-    def to_float(self, x: str) -> str:
-        """Add a cast to single precision."""
-        return str(self.add("Cast", x, to=self.onnx.TensorProto.FLOAT))
+    __add__ = partialmethod(apply, "Add")
+    __sub__ = partialmethod(apply, "Sub")
+    __mul__ = partialmethod(apply, "Mul")
+    __truediv__ = partialmethod(apply, "Div")
+    __matmul__ = partialmethod(apply, "MatMul")
+    __gt__ = partialmethod(apply, "Greater")
 
-    def to_int(self, x: str) -> str:
-        """Add a cast to integers."""
-        return str(self.add("Cast", x, to=self.onnx.TensorProto.INT64))
+    def __rsub__(self, other: Any) -> "Tensor":
+        return self.constant(other) - self
 
-    def column(self, x: str, j: int) -> str:
-        """Add the selection of a column."""
-        return str(self.add("Gather", x, self.constant([j], np.int64), axis=1))
+    def reduce(self, operation: str) -> "Tensor":
+        """Return a sum, maximum or norm of each row, with one column."""
+        return self.apply(operation, axes=[1], keepdims=1)
 
-    def log_odds(self, p: str, q: str) -> str:
-        """Add log(p / q), with p and q bounded from below as in `spmld.estimators.probabilities.log_odds`."""
-        logs = [self.add("Log", self.add("Max", part, np.finfo(float).eps)) for part in (p, q)]
-        return str(self.add("Sub", *logs))
+    def cast(self, dtype: Any) -> "Tensor":
+        """Return the values in another type."""
+        from onnx.helper import np_dtype_to_tensor_dtype
+
+        return self.apply("Cast", to=np_dtype_to_tensor_dtype(np.dtype(dtype)))
+
+    def columns(self, indices: Any) -> "Tensor":
+        """Return some columns."""
+        return self.apply("Gather", self.constant(indices, np.int64), axis=1)
+
+
+def concatenate(tensors: Sequence[Tensor]) -> Tensor:
+    """Return the columns of several tensors."""
+    return tensors[0].apply("Concat", *tensors[1:], axis=1)
+
+
+def log_odds(p: Tensor, q: Tensor) -> Tensor:
+    """Return log(p / q), with p and q bounded from below as in `spmld.estimators.probabilities.log_odds`."""
+    bound = np.finfo(float).eps
+    return p.apply("Max", bound).apply("Log") - q.apply("Max", bound).apply("Log")
 
 
 @dataclass(frozen=True)
 class Formula:
-    """An operator of a graph: a function that adds its nodes, and returns the names of its outputs.
+    """An operator of a graph: a function that returns its outputs, computed from its inputs as tensors.
 
     skl2onnx calls its converter when the inputs have names.
     """
@@ -71,11 +98,11 @@ class Formula:
     @staticmethod
     def convert(scope: Any, operator: Any, container: Any) -> None:
         """Add the nodes of an operator; a converter of skl2onnx."""
-        import onnx
-
-        names = operator.raw_operator.function(Graph(onnx, scope, container), *operator.input_full_names)
-        for name, output in zip([names] if isinstance(names, str) else names, operator.outputs, strict=True):
-            container.add_node("Identity", [name], [output.full_name], name=scope.get_unique_operator_name("Identity"))
+        inputs = [Tensor(scope, container, name) for name in operator.input_full_names]
+        results = operator.raw_operator.function(*inputs)
+        for result, output in zip([results] if isinstance(results, Tensor) else results, operator.outputs, strict=True):
+            name = scope.get_unique_operator_name("Identity")
+            container.add_node("Identity", [result.name], [output.full_name], name=name)
 
     @staticmethod
     def infer_shapes(operator: Any) -> None:
@@ -110,7 +137,7 @@ class Operators:
         return list(operator.outputs)
 
     def formula(self, function: Callable[..., Any], inputs: Any, *n_columns: int | None) -> list[Any]:
-        """Declare an operator by the function that adds its nodes."""
+        """Declare an operator by a function of tensors."""
         return self.operator(Formula(function), ALIAS, inputs, n_columns)
 
 

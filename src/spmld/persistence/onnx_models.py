@@ -26,7 +26,7 @@ from spmld.estimators.probabilities import BEND
 from spmld.estimators.trees import Trees
 from spmld.model_selection import DecisionRule, ThresholdClassifier
 from spmld.persistence.linear import linear_coefficients
-from spmld.persistence.onnx_graph import Graph, Operators, unsupported
+from spmld.persistence.onnx_graph import Operators, Tensor, concatenate, log_odds, unsupported
 
 Outputs = tuple[Any, Any, DecisionRule | None]
 """Scores, probabilities, and the rule for decisions; None if labels with positive scores are predicted."""
@@ -78,22 +78,19 @@ def _linear(build: Operators, model: MultiLabelEstimator, inputs: Any) -> Output
     # The difference of features far from zero and the rounded center is exact.
     center, l = model._feature_means.astype(np.float32).astype(float), len(intercept)
 
-    def function(graph: Graph, x: str) -> tuple[str, str]:
-        product = graph.add("MatMul", graph.add("Sub", x, center), coef.T)
-        scores = graph.add("Add", product, intercept + (coef * center).sum(axis=1))
-        return scores, graph.add("Sigmoid", scores) if model.loss == "logistic" else _bent(graph, scores)
+    def function(x: Tensor) -> tuple[Tensor, Tensor]:
+        scores = (x - center) @ coef.T + (intercept + coef @ center)
+        return scores, scores.apply("Sigmoid") if model.loss == "logistic" else _bent(scores)
 
     return *build.formula(function, inputs, l, l), None
 
 
-def _bent(graph: Graph, scores: str) -> str:
-    """Add the probabilities of `score_probabilities` for losses other than the logistic."""
-    sizes = graph.add("Abs", scores)
-    kept = graph.add("Min", sizes, 1 - BEND)
-    excess = graph.add("Sub", sizes, kept)
-    bent = graph.add("Mul", graph.add("Div", excess, graph.add("Add", excess, BEND)), BEND)
-    signed = graph.add("Mul", graph.add("Sign", scores), graph.add("Add", kept, bent))
-    return str(graph.add("Mul", graph.add("Add", signed, 1.0), 0.5))
+def _bent(scores: Tensor) -> Tensor:
+    """Return the probabilities of `score_probabilities` for losses other than the logistic."""
+    sizes = scores.apply("Abs")
+    kept = sizes.apply("Min", 1 - BEND)
+    excess = sizes - kept
+    return scores.apply("Sign") * (kept + excess / (excess + BEND) * BEND) * 0.5 + 0.5
 
 
 def _ensemble(build: Operators, model: SelfPacedEnsemble, inputs: Any) -> Outputs:
@@ -110,12 +107,11 @@ def _ensemble(build: Operators, model: SelfPacedEnsemble, inputs: Any) -> Output
     factors = [model.mixture_.factors_[name] for name in model.estimators_]
     formula, offset, l = model.correction_.formula_, model.mixture_.offset_, model.n_labels_
 
-    def function(graph: Graph, *scores: str) -> tuple[str, str]:
-        weighted = [graph.add("Mul", view, factor) for view, factor in zip(scores, factors, strict=True)]
-        s = graph.add("Sum", *weighted, offset)
-        others = graph.add("MatMul", graph.add("Sigmoid", s), formula.others)
-        corrected = graph.add("Sum", graph.add("Mul", s, formula.own), others, formula.offset)
-        return corrected, graph.add("Sigmoid", corrected)
+    def function(*scores: Tensor) -> tuple[Tensor, Tensor]:
+        first, *others = (view * factor for view, factor in zip(scores, factors, strict=True))
+        s = first.apply("Sum", *others, offset)
+        corrected = s * formula.own + s.apply("Sigmoid") @ formula.others + formula.offset
+        return corrected, corrected.apply("Sigmoid")
 
     return *build.formula(function, views, l, l), model.decision_rule_
 
@@ -124,12 +120,12 @@ def _calibrated(build: Operators, model: ThresholdClassifier, inputs: Any) -> Ou
     calibration, rule, l = model.calibration_, model.decision_rule_, len(model.calibration_.slopes_)
     uses_scores = model.response_method_ == "decision_function"
 
-    def function(graph: Graph, scores: str, p: str) -> tuple[str, str]:
+    def function(scores: Tensor, p: Tensor) -> tuple[Tensor, Tensor]:
         if not uses_scores:
-            odds = [graph.add("Add", part, model.smallest_probability) for part in (p, graph.add("Sub", 1.0, p))]
-            scores = graph.add("Log", graph.add("Div", *odds))
-        scores = graph.add("Add", graph.add("Mul", scores, calibration.slopes_), calibration.intercepts_)
-        return scores, graph.add("Sigmoid", scores)
+            odds = (p + model.smallest_probability) / (1.0 - p + model.smallest_probability)
+            scores = odds.apply("Log")
+        scores = scores * calibration.slopes_ + calibration.intercepts_
+        return scores, scores.apply("Sigmoid")
 
     return *build.formula(function, predictions(build, model.estimator_, inputs)[:2], l, l), rule
 
@@ -137,16 +133,16 @@ def _calibrated(build: Operators, model: ThresholdClassifier, inputs: Any) -> Ou
 def _boosted(build: Operators, inputs: Any, trees: Trees, intercept: Any, missing_left: Any = None) -> list[Any]:
     """Declare the scores and probabilities of boosted trees."""
 
-    def function(graph: Graph, x: str) -> tuple[str, str]:
-        scores = graph.add("Add", _tree_scores(graph, x, trees, missing_left), intercept)
-        return scores, graph.add("Sigmoid", scores)
+    def function(x: Tensor) -> tuple[Tensor, Tensor]:
+        scores = _tree_scores(x, trees, missing_left) + intercept
+        return scores, scores.apply("Sigmoid")
 
     l = trees.value.shape[1]
     return build.formula(function, inputs, l, l)
 
 
-def _tree_scores(graph: Graph, x: str, trees: Trees, missing_left: NDArray[np.bool_] | None = None) -> str:
-    """Add the sum of the values of trees; missing values go to the left child where `missing_left` is True."""
+def _tree_scores(x: Tensor, trees: Trees, missing_left: NDArray[np.bool_] | None = None) -> Tensor:
+    """Return the sum of the values of trees; missing values go to the left child where `missing_left` is True."""
     n_nodes, n_labels = trees.value.shape
     node = np.arange(n_nodes)
     leaf, size = trees.left == node, np.diff([*trees.roots, n_nodes])
@@ -155,25 +151,22 @@ def _tree_scores(graph: Graph, x: str, trees: Trees, missing_left: NDArray[np.bo
     rounded = trees.threshold.astype(np.float32)
     lower = np.where(rounded > trees.threshold, np.nextafter(rounded, np.float32(-np.inf)), rounded)
     missing = {} if missing_left is None else {"nodes_missing_value_tracks_true": missing_left.astype(int).tolist()}
-    return str(
-        graph.add(
-            "TreeEnsembleRegressor",
-            x,
-            domain="ai.onnx.ml",
-            n_targets=n_labels,
-            nodes_treeids=tree.tolist(),
-            nodes_nodeids=(node - start).tolist(),
-            nodes_featureids=trees.feature.tolist(),
-            nodes_values=lower.tolist(),
-            nodes_modes=np.where(leaf, "LEAF", "BRANCH_LEQ").tolist(),
-            nodes_truenodeids=np.where(leaf, 0, trees.left - start).tolist(),
-            nodes_falsenodeids=np.where(leaf, 0, trees.right - start).tolist(),
-            target_treeids=np.repeat(tree[leaf], n_labels).tolist(),
-            target_nodeids=np.repeat((node - start)[leaf], n_labels).tolist(),
-            target_ids=np.tile(np.arange(n_labels), int(leaf.sum())).tolist(),
-            target_weights=trees.value[leaf].ravel().tolist(),
-            **missing,
-        )
+    return x.apply(
+        "TreeEnsembleRegressor",
+        domain="ai.onnx.ml",
+        n_targets=n_labels,
+        nodes_treeids=tree.tolist(),
+        nodes_nodeids=(node - start).tolist(),
+        nodes_featureids=trees.feature.tolist(),
+        nodes_values=lower.tolist(),
+        nodes_modes=np.where(leaf, "LEAF", "BRANCH_LEQ").tolist(),
+        nodes_truenodeids=np.where(leaf, 0, trees.left - start).tolist(),
+        nodes_falsenodeids=np.where(leaf, 0, trees.right - start).tolist(),
+        target_treeids=np.repeat(tree[leaf], n_labels).tolist(),
+        target_nodeids=np.repeat((node - start)[leaf], n_labels).tolist(),
+        target_ids=np.tile(np.arange(n_labels), int(leaf.sum())).tolist(),
+        target_weights=trees.value[leaf].ravel().tolist(),
+        **missing,
     )
 
 
@@ -182,14 +175,13 @@ def _forest(build: Operators, model: MaskedForest, inputs: Any) -> Outputs:
     smallest, largest = model.probability_range()
     n_trees, l = model.n_trees_, len(slope)
 
-    def function(graph: Graph, x: str) -> tuple[str, str]:
-        zero = graph.add("Mul", graph.column(x, 0), 0.0)
-        totals = [_tree_scores(graph, x, trees) if len(trees.roots) else zero for trees in model.trees_]
-        means = graph.add("Mul", graph.add("Concat", *totals, axis=1), 1 / np.maximum(n_trees, 1))
-        means = graph.add("Add", means, np.where(n_trees > 0, 0.0, model.prior_))
-        p = graph.add("Add", graph.add("Mul", means, slope), intercept)
-        p = graph.add("Min", graph.add("Max", p, smallest), largest)
-        return graph.log_odds(p, graph.add("Sub", 1.0, p)), p
+    def function(x: Tensor) -> tuple[Tensor, Tensor]:
+        zero = x.columns([0]) * 0.0
+        totals = [_tree_scores(x, trees) if len(trees.roots) else zero for trees in model.trees_]
+        means = concatenate(totals) * (1 / np.maximum(n_trees, 1))
+        p = (means + np.where(n_trees > 0, 0.0, model.prior_)) * slope + intercept
+        p = p.apply("Max", smallest).apply("Min", largest)
+        return log_odds(p, 1.0 - p), p
 
     return *build.formula(function, inputs, l, l), None
 
@@ -198,12 +190,14 @@ def _per_label(build: Operators, estimators: Sequence[Any], prior: Any, inputs: 
     """Declare the scores and probabilities of binary classifiers; labels without a classifier get a constant."""
     parts = [_classifier(build, part, inputs) for part in estimators if part is not None]
 
-    def function(graph: Graph, *names: str) -> tuple[str, str]:
-        zeros, remaining, columns = graph.add("Sub", names[0], names[0]), list(names), []
-        for part, p in zip(estimators, prior, strict=True):
-            columns.append(graph.add("Add", zeros, [1 - p, p]) if part is None else remaining.pop(0))
-        p, q = (graph.add("Concat", *(graph.column(x, j) for x in columns), axis=1) for j in (1, 0))
-        return graph.log_odds(p, q), p
+    def function(*probabilities: Tensor) -> tuple[Tensor, Tensor]:
+        zeros, remaining = probabilities[0] - probabilities[0], iter(probabilities)
+        pairs = [
+            next(remaining) if part is not None else zeros + np.array([1 - p, p])
+            for part, p in zip(estimators, prior, strict=True)
+        ]
+        p, q = (concatenate([pair.columns([j]) for pair in pairs]) for j in (1, 0))
+        return log_odds(p, q), p
 
     return *build.formula(function, parts, len(estimators), len(estimators)), None
 
@@ -217,9 +211,8 @@ def _classifier(build: Operators, model: Any, inputs: Any) -> Any:
     if isinstance(model, HistGradientBoostingClassifier):
         scores, _ = _boosted(build, inputs, *_histogram_trees(model))
 
-        def function(graph: Graph, s: str) -> str:
-            both = graph.add("Concat", graph.add("Neg", s), s, axis=1)
-            return str(graph.add("Sigmoid", both))
+        def function(s: Tensor) -> Tensor:
+            return concatenate([s * -1.0, s]).apply("Sigmoid")
 
         return build.formula(function, [scores], 2)[0]
     build.scope.add_options(id(model), {"zipmap": False})
@@ -243,38 +236,33 @@ def _histogram_trees(model: HistGradientBoostingClassifier) -> tuple[Trees, Any,
     return Trees.concatenate(parts), np.ravel(model._baseline_prediction), np.concatenate(missing)
 
 
-def decisions(graph: Graph, scores: str, probabilities: str, rule: DecisionRule | None) -> str:
-    """Add the labels (0 and 1) that a rule predicts, by default those with scores above 0."""
+def decisions(scores: Tensor, probabilities: Tensor, rule: DecisionRule | None) -> Tensor:
+    """Return the labels (0 and 1) that a rule predicts, by default those with scores above 0."""
     if rule is None:
-        positive = graph.add("Greater", scores, _TIE)
+        positive = scores > _TIE
     elif rule.thresholds_ is not None:
-        positive = graph.add("Greater", scores, logit(rule.thresholds_))
+        positive = scores > logit(rule.thresholds_)
     elif isinstance(rule.decision, Integral):
-        positive = _top_k(graph, probabilities, int(rule.decision))
+        positive = _top_k(probabilities, int(rule.decision))
     else:
         weight = rule.sample_weight_
-        per_sample = graph.add("Mul", _sample_thresholds(graph, probabilities, rule), weight)
-        thresholds = graph.add("Add", per_sample, (1 - weight) * rule.label_thresholds_ + rule.offset_)
-        positive = graph.add("Greater", probabilities, thresholds)
-    return graph.to_int(positive)
+        per_label = (1 - weight) * rule.label_thresholds_ + rule.offset_
+        positive = probabilities > _sample_thresholds(probabilities, rule) * weight + per_label
+    return positive.cast(np.int64)
 
 
-def _sample_thresholds(graph: Graph, probabilities: str, rule: DecisionRule) -> str:
-    """Add the thresholds of the samples, see `DecisionRule`."""
+def _sample_thresholds(p: Tensor, rule: DecisionRule) -> Tensor:
+    """Return the thresholds of the samples, see `DecisionRule`."""
     l = len(rule.label_thresholds_)
-    descending, _ = graph.add("TopK", probabilities, graph.constant([l], np.int64), outputs=2, axis=1)
-    sums = graph.add("CumSum", descending, graph.constant(1, np.int64))
-    total = graph.add("ReduceSum", probabilities, graph.constant([1], np.int64), keepdims=1)
-    half_f1 = graph.add("Div", sums, graph.add("Add", total, np.arange(1, l + 1)))
-    best = graph.add("ReduceMax", half_f1, axes=[1], keepdims=1)
-    empty = graph.add("ReduceProd", graph.add("Sub", 1.0, probabilities), axes=[1], keepdims=1)
-    some = graph.add("Mul", graph.add("Sub", 1.0, empty), best)
-    return str(graph.add("Add", some, graph.add("Mul", empty, rule.common_threshold_)))
+    descending, _ = p.apply("TopK", p.constant([l], np.int64), outputs=2, axis=1)
+    sums = descending.apply("CumSum", p.constant(1, np.int64))
+    total = p.apply("ReduceSum", p.constant([1], np.int64), keepdims=1)
+    best = (sums / (total + np.arange(1, l + 1))).reduce("ReduceMax")  # half of the best expected F1
+    empty = (1.0 - p).reduce("ReduceProd")
+    return (1.0 - empty) * best + empty * rule.common_threshold_
 
 
-def _top_k(graph: Graph, probabilities: str, k: int) -> str:
-    """Add ones for the k labels with the largest probabilities; of equal ones, those with the lowest indices."""
-    values, indices = graph.add("TopK", probabilities, graph.constant([k], np.int64), outputs=2, axis=1)
-    zeros = graph.add("Sub", probabilities, probabilities)
-    ones = graph.add("Add", graph.add("Sub", values, values), 1.0)
-    return str(graph.add("ScatterElements", zeros, indices, ones, axis=1))
+def _top_k(p: Tensor, k: int) -> Tensor:
+    """Return ones for the k labels with the largest probabilities; of equal ones, those with the lowest indices."""
+    values, indices = p.apply("TopK", p.constant([k], np.int64), outputs=2, axis=1)
+    return (p - p).apply("ScatterElements", indices, values - values + 1.0, axis=1)

@@ -12,7 +12,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from spmld.estimators import FeatureScaler
 from spmld.estimators.scaling import LandmarkFeatures
-from spmld.persistence.onnx_graph import Graph, Operators, unsupported
+from spmld.persistence.onnx_graph import Operators, Tensor, concatenate, unsupported
 from spmld.preprocessing import TableEncoder
 
 _WORD = r"[\p{L}\p{N}_]"  # \w of Python; \w of the runtime is ASCII only
@@ -38,8 +38,8 @@ def _counts(build: Operators, model: CountVectorizer, inputs: Any) -> list[Any]:
 def _tfidf(build: Operators, model: TfidfVectorizer, inputs: Any) -> list[Any]:
     """Declare TF-IDF. The logarithm is not that of skl2onnx, which takes log(1 + n) instead of 1 + log(n)."""
 
-    def sublinear(graph: Graph, n: str) -> str:
-        return str(graph.add("Add", graph.add("Log", graph.add("Max", n, 1.0)), graph.add("Min", n, 1.0)))
+    def sublinear(n: Tensor) -> Tensor:
+        return n.apply("Max", 1.0).apply("Log") + n.apply("Min", 1.0)
 
     counts = _counts(build, model, inputs)
     if model.sublinear_tf:
@@ -58,9 +58,8 @@ def _imputed(build: Operators, model: SimpleImputer, inputs: Any) -> Any:
     values_only.add_indicator = False
     (values,) = build.transformed(values_only, inputs, parsers={})
 
-    def function(graph: Graph, x: str, imputed: str) -> str:
-        columns = graph.add("Gather", x, graph.constant(features, np.int64), axis=1)
-        return str(graph.add("Concat", imputed, graph.to_float(graph.add("IsNaN", columns)), axis=1))
+    def function(x: Tensor, imputed: Tensor) -> Tensor:
+        return concatenate([imputed, x.columns(features).apply("IsNaN").cast(np.float32)])
 
     return build.formula(function, [*inputs, values], len(model.statistics_) + len(features))
 
@@ -77,51 +76,48 @@ def _one_hot(build: Operators, model: OneHotEncoder, inputs: Any) -> Any:
         columns.append((frequent, rare is not None))
         n_columns += len(frequent) + (rare is not None)
 
-    def function(graph: Graph, *names: str) -> str:
-        x = names[0] if len(names) == 1 else graph.add("Concat", *names, axis=1)
-        parts = []
+    def function(*tensors: Tensor) -> Tensor:
+        x, parts = concatenate(tensors), []
         for j, (frequent, has_rare) in enumerate(columns):
-            codes = graph.add(
+            codes = x.columns([j]).apply(
                 "LabelEncoder",
-                graph.column(x, j),
                 domain="ai.onnx.ml",
                 keys_strings=frequent,
                 values_int64s=list(range(len(frequent))),
                 default_int64=len(frequent) if has_rare else -1,
             )
-            numbers = graph.constant(np.arange(len(frequent) + has_rare), np.int64)
-            parts.append(graph.to_float(graph.add("Equal", codes, numbers)))
-        return str(graph.add("Concat", *parts, axis=1))
+            numbers = x.constant(np.arange(len(frequent) + has_rare), np.int64)
+            parts.append(codes.apply("Equal", numbers).cast(np.float32))
+        return concatenate(parts)
 
     return build.formula(function, inputs, n_columns)
 
 
 def _scaled(build: Operators, scaler: FeatureScaler, inputs: Any) -> list[Any]:
-    return build.formula(lambda graph, x: _scale(graph, x, scaler), inputs, scaler.n_features_in_)
+    return build.formula(lambda x: _scale(x, scaler), inputs, scaler.n_features_in_)
 
 
 def _landmarks(build: Operators, transformer: LandmarkFeatures, inputs: Any) -> list[Any]:
     kernel = transformer.kernel_
     landmarks = kernel.components_.toarray() if sp.issparse(kernel.components_) else kernel.components_
 
-    def function(graph: Graph, x: str) -> str:
-        x = _scale(graph, x, transformer)
-        norms = graph.add("ReduceL2", x, axes=[1], keepdims=1)
-        x = graph.add("Div", x, graph.add("Where", graph.add("Equal", norms, 0.0), graph.constant(1.0), norms))
-        norms = graph.add("ReduceSumSquare", x, axes=[1], keepdims=1)
-        products = graph.add("Mul", graph.add("MatMul", x, landmarks.T), 2.0)
-        distances = graph.add("Sub", graph.add("Add", norms, np.sum(landmarks**2, axis=1)), products)
-        kernels = graph.add("Exp", graph.add("Mul", graph.add("Max", distances, 0.0), -kernel.gamma))
-        return str(graph.add("MatMul", kernels, kernel.normalization_.T))
+    def function(x: Tensor) -> Tensor:
+        x = _scale(x, transformer)
+        norms = x.reduce("ReduceL2")
+        x = x / norms.apply("Equal", 0.0).apply("Where", x.constant(1.0), norms)
+        products = (x @ landmarks.T) * 2.0
+        distances = x.reduce("ReduceSumSquare") + np.sum(landmarks**2, axis=1) - products
+        kernels = (distances.apply("Max", 0.0) * -kernel.gamma).apply("Exp")
+        return kernels @ kernel.normalization_.T
 
     return build.formula(function, inputs, len(kernel.normalization_))
 
 
-def _scale(graph: Graph, x: str, scaler: FeatureScaler | LandmarkFeatures) -> str:
-    """Add the scaled features. The difference of features far from zero and the rounded mean is exact."""
+def _scale(x: Tensor, scaler: FeatureScaler | LandmarkFeatures) -> Tensor:
+    """Return the scaled features. The difference of features far from zero and the rounded mean is exact."""
     mean, factor = np.asarray(scaler.mean_, dtype=float), np.asarray(scaler.factor_, dtype=float)
     rounded = mean.astype(np.float32).astype(float)
-    return str(graph.add("Add", graph.add("Mul", graph.add("Sub", x, rounded), factor), (rounded - mean) * factor))
+    return (x - rounded) * factor + (rounded - mean) * factor
 
 
 TRANSFORMERS: dict[type, Callable[..., Any]] = {

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import _num_samples
 
 from spmld._response import as_frame, predict_all
 from spmld._validation import check_scalar_integer
@@ -15,7 +16,7 @@ from spmld.estimators import Completion
 from spmld.labels import read_labels
 from spmld.metrics import Evaluation, evaluate
 from spmld.model_selection import DecisionRule
-from spmld.persistence.model_parts import label_names_of
+from spmld.persistence.model_parts import find_part, label_names_of
 
 
 class ReportData:
@@ -31,10 +32,10 @@ class ReportData:
         Predictions of the model for these samples.
     training : bool
         Whether the audited samples are the training samples, because these are available.
-    X_audited, Y_audited
-        Samples whose labels are audited and completed.
-    label_names, sample_names, audited_names : list of str
-        Names of labels, evaluated samples and audited samples.
+    X_audited, labels_audited, Y_audited
+        Samples whose labels are audited and completed, their labels as they were passed, and as 0, 1 and NaN.
+    label_names, audited_names : list of str
+        Names of labels and of audited samples.
     """
 
     def __init__(
@@ -56,13 +57,15 @@ class ReportData:
             raise ValueError("X_train and Y_train must be passed together, got only one of them")
         self.model, self.feature_names, self.audit, self.seed = model, feature_names, audit, random_state
         self.top = check_scalar_integer("top", top, minimum=1)
-        self.Y, self.sample_names = _read_labels(X, Y, "Y")
         self.training = X_train is not None
-        self.X_audited, self.Y_audited, self.audited_names = X, self.Y, self.sample_names
-        if self.training:
-            self.X_audited, (self.Y_audited, self.audited_names) = X_train, _read_labels(X_train, Y_train, "Y_train")
+        self.X_audited, self.labels_audited = (X_train, Y_train) if self.training else (X, Y)
+        self.Y, names = _read_labels(model, X, Y, "Y")
+        self.Y_audited, other_names = _read_labels(model, self.X_audited, self.labels_audited, "Y_train")
+        index = self.labels_audited.index if hasattr(self.labels_audited, "iloc") else range(len(self.Y_audited))
+        self.audited_names = [str(name) for name in index]
         n_labels = self.Y.shape[1]
-        self.label_names = _find_label_names(model, Y, Y_train, label_names, n_labels)
+        known = [given for given in (label_names, names, other_names, range(n_labels)) if given is not None]
+        self.label_names = [str(name) for name in known[0]]
         if {len(self.label_names), self.Y_audited.shape[1]} != {n_labels}:
             raise ValueError(
                 f"label_names must have one name for each of the {n_labels} labels, got {len(self.label_names)}"
@@ -81,7 +84,7 @@ class ReportData:
     @cached_property
     def decision_rule(self) -> DecisionRule | None:
         """Rule for decisions of the model; None if labels with positive scores are predicted."""
-        model = find_model(self.model, "decision_rule_")
+        model = find_part(self.model, "decision_rule_")
         return None if model is None else model.decision_rule_
 
     @cached_property
@@ -107,7 +110,7 @@ class ReportData:
         model: Any = self.model if hasattr(self.model, "complete") else getattr(self.model, "estimator_", None)
         if not np.isnan(self.Y_audited).any() or not hasattr(model, "complete"):
             return None
-        return model.complete(as_frame(model, self.X_audited), _encode(model, self.Y_audited))
+        return model.complete(as_frame(model, self.X_audited), self.labels_audited)
 
     @property
     def audited_samples(self) -> str:
@@ -115,43 +118,12 @@ class ReportData:
         return "the training samples" if self.training else "these samples"
 
 
-def find_model(model: Any, attribute: str) -> Any:
-    """Return the model, or the first model inside it, that has the attribute with a value other than None."""
-    if model is None or getattr(model, attribute, None) is not None:
-        return model
-    views, steps = getattr(model, "estimators_", None), getattr(model, "steps", None)
-    inner = list(views.values()) if isinstance(views, dict) else [getattr(model, "estimator_", None)]
-    if steps:
-        inner = [steps[-1][1]]
-    candidates = (find_model(candidate, attribute) for candidate in inner)
-    return next((candidate for candidate in candidates if candidate is not None), None)
-
-
-def _find_label_names(model: Any, Y: Any, Y_train: Any, label_names: Sequence[Any] | None, n_labels: int) -> list[str]:
-    """Return the names of the labels, which must match those of the model."""
-    given = {"Y": Y, "Y_train": Y_train}
-    columns = {name: read_labels(labels).names for name, labels in given.items() if labels is not None}
-    columns = {name: list(map(str, names)) for name, names in columns.items() if names is not None}
-    fitted = label_names_of(model)
-    for argument, names in columns.items():
-        if fitted is not None and names != fitted:
-            raise ValueError(f"{argument} must have the labels of the model in their order, {fitted}, got {names}")
-    known = [names for names in (label_names, fitted, *columns.values()) if names is not None]
-    return [str(name) for name in (known[0] if known else range(n_labels))]
-
-
-def _read_labels(X: Any, Y: Any, name: str) -> tuple[NDArray[np.float64], list[str]]:
-    """Return labels as 0, 1 and NaN, and the names of the samples."""
-    labels = read_labels(Y, name=name)
-    count = X.shape[0] if hasattr(X, "shape") else len(X)
-    if count != len(labels.signs):
-        raise ValueError(f"X and {name} must have the same number of samples, got {count} and {len(labels.signs)}")
-    index = getattr(Y, "index", None) if hasattr(Y, "iloc") else None
-    names = [str(sample) for sample in (range(count) if index is None else index)]
-    return np.where(labels.observed, labels.signs > 0, np.nan), names
-
-
-def _encode(model: Any, Y: NDArray[np.float64]) -> Any:
-    """Return labels with the classes and the shape that the model was fitted on."""
-    encoded = np.where(np.isnan(Y), np.nan, np.where(Y > 0, *np.asarray(model.classes_, dtype=float)[::-1]))
-    return encoded[:, 0] if getattr(getattr(model, "_labels", None), "one_dimensional", False) else encoded
+def _read_labels(model: Any, X: Any, Y: Any, name: str) -> tuple[NDArray[np.float64], list[str] | None]:
+    """Return labels as 0, 1 and NaN, and their names, which must be those of the model."""
+    labels, n_samples = read_labels(Y, name=name), _num_samples(X)
+    if n_samples != len(labels.signs):
+        raise ValueError(f"X and {name} must have the same number of samples, got {n_samples} and {len(labels.signs)}")
+    names, fitted = None if labels.names is None else [str(label) for label in labels.names], label_names_of(model)
+    if names is not None and fitted is not None and names != fitted:
+        raise ValueError(f"{name} must have the labels of the model in their order, {fitted}, got {names}")
+    return np.where(labels.observed, labels.signs > 0, np.nan), fitted or names

@@ -1,7 +1,8 @@
 """Report on a model: the page, and its sections on features and the model card."""
 
 from collections.abc import Callable, Mapping, Sequence
-from numbers import Integral
+from dataclasses import replace
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,12 @@ from sklearn.utils.validation import _num_samples
 from spmld._response import as_frame
 from spmld._table import TextTable, format_rate
 from spmld.inspection import top_features
-from spmld.labels import Labels
-from spmld.labels.single_class import find_single_class, list_labels
+from spmld.labels import read_labels
+from spmld.labels.single_class import find_single_class, list_labels, single_class_messages
 from spmld.model_selection import DecisionRule
-from spmld.reports.data import ReportData, find_model
+from spmld.persistence.model_parts import find_part
+from spmld.plotting.style import metric_label
+from spmld.reports.data import ReportData
 from spmld.reports.page import Facts, Section, page
 from spmld.reports.quality import calibration, labels, likely_errors, metrics, missing_labels, summary
 
@@ -22,12 +25,6 @@ MAX_EXPLAINED = 200
 """Maximum number of samples over which contributions are averaged."""
 FEW_POSITIVES = 10
 """Labels with fewer observed positives are listed as limitations."""
-_DECISIONS = {
-    "f1": "labels that maximize an expected F1, a compromise between micro, macro and sample F1",
-    "micro_f1": "labels that maximize the expected micro F1",
-    "macro_f1": "labels that maximize the expected macro F1",
-    "sample_f1": "labels that maximize the expected F1 of each sample",
-}
 
 
 def model_report(
@@ -118,7 +115,7 @@ def model_card(data: ReportData) -> Section:
         (f"positives in the {kind}", f"{np.nanmean(Y):.1%} of the observed labels"),
         ("decision", _decision(data.decision_rule)),
         ("noise model", _noise(data)),
-        *_views(find_model(data.model, "view_weights_")),
+        *_views(find_part(data.model, "view_weights_")),
     ]
     limits = TextTable(["limitation"], [[text] for text in _limitations(data)], "Limitations")
     text = "Intended use, ethical considerations and a contact should be added by the owner of the model."
@@ -130,12 +127,11 @@ def _decision(rule: DecisionRule | None) -> str:
         return "labels with positive scores, or the decision of the classifier"
     if isinstance(rule.decision, Integral):
         return f"the {rule.decision} most probable labels of each sample"
-    if isinstance(rule.decision, str):
-        return _DECISIONS.get(rule.decision, f"{rule.decision} for each label, with probability 0.9")
-    if isinstance(rule.decision, dict):
-        single = [f"{label} above {result.threshold:.3g}" for label, result in rule.label_precisions_.items()]
-        return f"{'; '.join(single)}; of the others, {_DECISIONS['f1']}"
-    return f"labels with a probability above {rule.decision:g}"
+    if isinstance(rule.decision, Real):
+        return f"labels with a probability above {rule.decision:g}"
+    if isinstance(rule.decision, str) and rule.decision.endswith("f1"):
+        return f"labels that maximize the expected {metric_label(rule.decision)}"
+    return f"{rule.decision} for each label, with probability 0.9"
 
 
 def _views(ensemble: Any) -> list[tuple[str, str]]:
@@ -147,7 +143,7 @@ def _views(ensemble: Any) -> list[tuple[str, str]]:
 
 
 def _noise(data: ReportData) -> str:
-    model = find_model(data.model, "false_positive_rate_")
+    model = find_part(data.model, "false_positive_rate_")
     if model is None:
         return "none"
     rates = (format_rate(float(np.mean(rate))) for rate in (model.false_positive_rate_, model.false_negative_rate_))
@@ -156,17 +152,14 @@ def _noise(data: ReportData) -> str:
 
 def _limitations(data: ReportData) -> list[str]:
     """Return what the data do not support."""
-    Y = data.Y_audited
-    signs = np.where(np.isnan(Y), 0, np.where(Y > 0, 1, -1)).astype(np.int8)
-    labels, single = Labels(signs, np.array([0, 1]), list(data.label_names)), find_single_class(signs)
-    positives = (signs > 0).sum(axis=0)
+    labels = replace(read_labels(data.labels_audited), names=list(data.label_names))
+    single, positives = find_single_class(labels.signs), (labels.signs > 0).sum(axis=0)
     cases = [
-        (single.unobserved, "no observed entry: the predictions carry no information"),
-        (single.negative, "no observed positive: only negatives can be learned"),
-        (single.positive | single.positive_only, "no observed negative: false positives are not counted"),
+        (single.positive_only, "no observed negative: false positives are not counted"),
         ((positives > 0) & (positives < FEW_POSITIVES), f"fewer than {FEW_POSITIVES} observed positives: uncertain"),
     ]
     limits = [f"{list_labels(labels, chosen)}: {text}" for chosen, text in cases if chosen.any()]
+    limits += single_class_messages(labels, single)
     if not data.training:
         limits.append("The training samples are not part of this report.")
     return [*limits, "Top features describe the data and the model; they are not causes."]

@@ -2,8 +2,6 @@
 
 import hashlib
 import io
-import re
-import warnings
 from base64 import b64encode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -14,13 +12,8 @@ import spmld
 from spmld._io import need
 from spmld._table import TextTable, without_nul
 
-_STYLE: dict[Any, Any] = {
-    "svg.fonttype": "none",  # text remains text, in the font of the page
-    "svg.hashsalt": "spmld",  # the same figure results in the same file
-    "font.size": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-}
+# The hash salt makes the file of a figure deterministic.
+_STYLE: dict[Any, Any] = {"svg.hashsalt": "spmld", "axes.spines.top": False, "axes.spines.right": False}
 
 
 @dataclass(frozen=True)
@@ -39,9 +32,9 @@ class Tiles(Facts):
 
 @dataclass(frozen=True)
 class Figure:
-    """SVG image with alternative text, caption and width in pixels."""
+    """Image as a data URL, with alternative text, caption and width in pixels."""
 
-    svg: str
+    source: str
     alt: str
     caption: str = ""
     width: int = 640
@@ -121,41 +114,16 @@ def picture(
     Examples
     --------
     >>> from spmld.reports.page import picture
-    >>> picture(lambda ax: ax.plot([0, 1]), "a line").svg[:4]
-    '<svg'
+    >>> picture(lambda ax: ax.plot([0, 1]), "a line").source[:19]
+    'data:image/svg+xml;'
     """
     need("matplotlib", "report")
     from matplotlib import rc_context
     from matplotlib.figure import Figure as Canvas
 
-    with rc_context(_STYLE), warnings.catch_warnings():
-        # The browser chooses the font, so that glyphs missing from matplotlib's font do not matter.
-        warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font")
-        figure = Canvas(figsize=size, layout="constrained")
+    with rc_context(_STYLE):
+        figure, file = Canvas(figsize=size, layout="constrained"), io.BytesIO()
         draw(figure.add_subplot())
-        file = io.StringIO()
-        figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
-    return Figure(_inline(file.getvalue()), alt, caption, round(100 * size[0]))
-
-
-def _inline(svg: str) -> str:
-    """Return SVG for a page: without the header of a file, and with ids that are unique in the page."""
-    svg = svg[svg.index("<svg") :].strip()
-    svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", "", svg, flags=re.S)
-    svg = re.sub(r' (?:width|height)="[\d.]+pt"', "", svg, count=2)
-    mark = "f" + hashlib.sha256(svg.encode()).hexdigest()[:8]
-
-    def adapt(tag: str) -> str:
-        tag = re.sub(r"#([0-9a-f]{2})\1\1\b", lambda match: _text_color(int(match[1], 16)), tag)
-        tag = re.sub(r'\bid="', f'id="{mark}-', tag)
-        return re.sub(r'(href="|url\()#', rf"\1#{mark}-", tag)
-
-    # Only inside tags, because text between them may look like a color.
-    svg = re.sub(r"<[^>]+>", lambda match: adapt(match[0]), svg)
-    return re.sub(r"\n\s*", "\n", svg)
-
-
-def _text_color(gray: int) -> str:
-    """Return a shade of gray relative to the text: black is the color of the text, white is transparent."""
-    strength = round(100 * (1 - gray / 255))
-    return "currentColor" if strength == 100 else f"color-mix(in srgb, currentColor {strength}%, transparent)"
+        figure.savefig(file, format="svg", metadata={"Date": None})
+    source = f"data:image/svg+xml;base64,{b64encode(file.getvalue()).decode()}"
+    return Figure(source, alt, caption, round(100 * size[0]))

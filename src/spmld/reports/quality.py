@@ -110,7 +110,7 @@ def missing_labels(data: ReportData) -> Section | None:
     """Return the missing labels that the model predicts to be positive."""
     if data.completion is None:
         return None
-    added = data.completion.suggestions(data.Y_audited)
+    added = data.completion.suggestions(data.labels_audited)
     rows = [
         {"sample": data.audited_names[i], "label": data.label_names[j], "confidence": confidence}
         for i, j, confidence in added[: data.top]

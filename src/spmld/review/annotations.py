@@ -2,12 +2,11 @@
 
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import RLock
-from types import TracebackType
 from typing import Self, TypeAlias
 
 import numpy as np
@@ -206,7 +205,7 @@ class AnnotationStore:
 
     def add(self, *annotations: Annotation) -> None:
         """Write annotations of people in one transaction. They are on disk when the call returns."""
-        with self._lock, self._clear_errors(), self._transaction():
+        with self._transaction():
             self._insert(annotations)
 
     def merge(self, annotations: Collection[Annotation]) -> int:
@@ -220,7 +219,7 @@ class AnnotationStore:
             Number of annotations that were written.
         """
         query = "SELECT key, label, reviewer, MAX(time) FROM annotation GROUP BY key, label, reviewer"
-        with self._lock, self._clear_errors(), self._transaction():
+        with self._transaction():
             last = {tuple(place): time for *place, time in self._connection.execute(query)}
             new = [d for d in annotations if d.time > last.get((d.key, d.label, d.reviewer), "")]
             self._insert(new)
@@ -228,7 +227,7 @@ class AnnotationStore:
 
     def undo(self, reviewer: str) -> Annotation | None:
         """Take back the last annotation of a reviewer, and return it; None if there is none."""
-        with self._lock, self._clear_errors(), self._transaction():
+        with self._transaction():
             self._read()
             last = self._last(reviewer)
             if last is not None:
@@ -281,14 +280,9 @@ class AnnotationStore:
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         """Write all rows of the block, or none if there is an error."""
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
+        with self._lock, self._clear_errors(), self._connection:
+            self._connection.execute("BEGIN IMMEDIATE")
             yield
-            self._connection.execute("COMMIT")
-        except BaseException:
-            with suppress(sqlite3.Error):  # SQLite may have rolled back already
-                self._connection.execute("ROLLBACK")
-            raise
 
     def _read(self) -> None:
         """Read the rows that this or other processes have added."""
@@ -307,9 +301,7 @@ class AnnotationStore:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 

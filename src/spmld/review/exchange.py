@@ -2,27 +2,35 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import quoteattr
 
 from spmld._io import StrPath, reading, writing
 from spmld._table import csv_text
 from spmld.datasets.frames import identifier_text
-from spmld.review.annotations import ANSWERS, Annotation, AnnotationStore, Place, is_store
-from spmld.review.queue import ReviewQueue
-from spmld.review.samples import Samples, identifier_key
+from spmld.review.annotations import Annotation, AnnotationStore, Place, is_store
+from spmld.review.samples import ZEROS, TableSamples, identifier_key
 from spmld.review.tables import open_table
 
-_KEYS = {"present": "y", "absent": "n", "unsure": "u"}
+_CONFIGURATION = """<View>
+  <Header value="$question"/>
+  {sample}
+  <Choices name="annotation" toName="entry" choice="single" required="true">
+    <Choice value="present" hotkey="y"/>
+    <Choice value="absent" hotkey="n"/>
+    <Choice value="unsure" hotkey="u"/>
+  </Choices>
+</View>
+"""
+_TEXT = '<Text name="entry" value="$text"/>'
+_IMAGE = '<Image name="entry" value="$image"/>\n  <Text name="content" value="$text"/>'
 _STORES = (".sqlite", ".sqlite3", ".db")
 
 
 def export_entries(
-    queue: ReviewQueue,
-    samples: Samples,
+    queue: Any,
+    samples: TableSamples,
     path: StrPath,
     outcomes: Mapping[Place, str] | None = None,
     image: str | None = None,
@@ -34,9 +42,9 @@ def export_entries(
 
     Parameters
     ----------
-    queue : ReviewQueue
-        Entries.
-    samples : TableSamples or ArraySamples
+    queue : DataFrame
+        Entries, see `make_queue`.
+    samples : TableSamples
         Content and keys of the samples.
     path : str or path-like
         File to write: ``.jsonl`` for JSON lines, or ``.json`` for tasks of Label Studio, whose labeling configuration
@@ -49,13 +57,12 @@ def export_entries(
     Examples
     --------
     >>> import json, pathlib, tempfile
-    >>> import numpy as np
+    >>> import pandas as pd
     >>> from spmld.review import export_entries
-    >>> from spmld.review.queue import ReviewQueue
     >>> from spmld.review.samples import TableSamples
     >>> from spmld.review.text_tables import CsvTable
-    >>> place, p = np.array([0]), np.array([0.9])
-    >>> queue = ReviewQueue(place, place, kinds=place, given=p * 0, probability=p, gain=p, label_names=["sad"])
+    >>> entry = {"sample": 0, "label": "sad", "kind": "suspicious", "given": "absent", "probability": 0.9, "gain": 0.9}
+    >>> queue = pd.DataFrame([entry])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     export_entries(queue, TableSamples(CsvTable("words,sad\nThe rain,0"), ["sad"]), folder + "/tasks.json")
     ...     task = json.loads(pathlib.Path(folder, "tasks.json").read_text())[0]
@@ -72,38 +79,26 @@ def export_entries(
     with writing(path) as part:
         part.write_text(json.dumps(tasks, ensure_ascii=False, indent=1), encoding="utf-8")
     with writing(Path(path).with_suffix(".xml")) as part:
-        part.write_text(_label_config(image is not None) + "\n", encoding="utf-8")
+        part.write_text(_CONFIGURATION.format(sample=_TEXT if image is None else _IMAGE), encoding="utf-8")
     return len(queue)
 
 
-def _entry_records(queue: ReviewQueue, samples: Samples, outcomes: Mapping[Place, str]) -> Iterator[dict[str, Any]]:
-    for entry in queue:
-        key, label = samples.keys[entry.sample], queue.label_names[entry.label]
-        record = {**asdict(entry), "key": key, "label": label, "answer": outcomes.get((key, label))}
-        yield {**record, "fields": dict(samples.fields(entry.sample))}
-
-
-def _label_config(image: bool) -> str:
-    """Return the labeling configuration of Label Studio: the question, the sample, and the choices."""
-    text = '  <Text name="{}" value="$text"/>'
-    content = ['  <Image name="entry" value="$image"/>', text.format("content")] if image else [text.format("entry")]
-    choices = [f"    <Choice value={quoteattr(answer)} hotkey={quoteattr(key)}/>" for answer, key in _KEYS.items()]
-    start = '  <Choices name="annotation" toName="entry" choice="single" required="true">'
-    lines = ["<View>", '  <Header value="$question"/>', *content, start, *choices, "  </Choices>", "</View>"]
-    return "\n".join(lines)
+def _entry_records(queue: Any, samples: TableSamples, outcomes: Mapping[Place, str]) -> Iterator[dict[str, Any]]:
+    for record in queue.to_dict("records"):
+        key, fields = samples.keys[record["sample"]], dict(samples.fields(record["sample"]))
+        yield {**record, "key": key, "answer": outcomes.get((key, record["label"])), "fields": fields}
 
 
 def _task(record: Mapping[str, Any], image: str | None) -> dict[str, Any]:
     fields, probability = record["fields"], record["probability"]
     choice = "present" if probability > 0.5 else "absent"
-    shown = [(name, value) for name, value in fields.items() if value not in ("", "0", "0.0") and name != image]
+    shown = [(name, value) for name, value in fields.items() if value not in ("", *ZEROS) and name != image]
     result = {"from_name": "annotation", "to_name": "entry", "type": "choices", "value": {"choices": [choice]}}
     data = {
         "question": f'Does this sample have the label "{record["label"]}"?',
         "text": "\n".join(f"{name}: {value}" for name, value in shown) or "-",
         **({"image": fields.get(image, "")} if image is not None else {}),
-        **{name: record[name] for name in ("key", "sample", "label", "kind", "probability", "gain")},
-        "given": {None: "missing", 1: "present", 0: "absent"}[record["given"]],
+        **{name: record[name] for name in ("key", "sample", "label", "kind", "given", "probability", "gain")},
     }
     score = max(probability, 1 - probability)
     return {"data": data, "predictions": [{"model_version": "spmld", "score": score, "result": [result]}]}
@@ -146,22 +141,32 @@ def read_annotations(path: StrPath, id: str | None = None) -> list[Annotation]:
             return store.annotations()
     with reading(path, "annotations") as file:
         time = datetime.fromtimestamp(file.stat().st_mtime, UTC).isoformat()
-        records = [record for row in _rows(file) for record in (_label_studio(row) if "data" in row else [row])]
-        if records and not any("label" in record and record.keys() & {"answer", "confidence"} for record in records):
+        records = list(_read_records(file))
+        if records and not any(record.keys() >= {"label", "answer"} for record in records):
             names = ", ".join(list(records[0])[:10])
             raise ValueError(
                 f'annotations must have "label", and "answer" or "confidence", got the columns {names}; an export of '
                 'Label Studio must have "data" and "annotations", as in the format JSON'
             )
-        records = [record for record in records if _answer(record) is not None]
-        return sorted((_annotation(record, id, time) for record in records), key=lambda d: d.time)
+        answered = [record for record in records if record.get("answer") is not None]
+        return sorted((_annotation(record, id, time) for record in answered), key=lambda d: d.time)
 
 
-def _rows(file: Path) -> list[dict[str, Any]]:
-    """Return the rows of a table; None where a field is empty."""
+def _read_records(file: Path) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a table, or the annotations of Label Studio; None where a field is empty.
+
+    The prediction of a model is an answer with a confidence.
+    """
     table = open_table(file)
-    rows = [dict(zip(table.columns, table.values(i), strict=False)) for i in range(len(table))]
-    return [{name: _plain(value) for name, value in row.items()} for row in rows]
+    for i in range(len(table)):
+        row = dict(zip(table.columns, map(_plain, table.values(i)), strict=False))
+        confidence = row.pop("confidence", None)
+        if "data" in row:
+            yield from _label_studio(row)
+        elif confidence is not None and "answer" not in row:
+            yield {**row, "answer": row.get("predicted", "present"), "confidence": float(confidence)}
+        else:
+            yield row
 
 
 def _plain(value: Any) -> Any:
@@ -171,14 +176,8 @@ def _plain(value: Any) -> Any:
     return value[1:] if value[:1] == "'" and csv_text(value[1:]) == value else value or None
 
 
-def _answer(record: Mapping[str, Any]) -> Any:
-    """Return the answer of a person, or else the prediction of a model."""
-    predicted = "present" if "confidence" in record and "answer" not in record else None
-    return record.get("answer") or (record.get("predicted", predicted) if predicted else None)
-
-
 def _annotation(record: Mapping[str, Any], id: str | None, time_of_file: str) -> Annotation:
-    key, sample, label, answer = record.get("key"), record.get("sample"), record.get("label"), _answer(record)
+    key, sample, label = record.get("key"), record.get("sample"), record.get("label")
     if isinstance(sample, str) and sample.isdecimal():
         sample = int(sample)
     if key is None and not isinstance(sample, int) and id is not None and record.get(id) is not None:
@@ -188,8 +187,6 @@ def _annotation(record: Mapping[str, Any], id: str | None, time_of_file: str) ->
         known = '"key" or "sample"' if id is None else f'"key", "sample" or {json.dumps(id)}'
         advice = "; pass --id if it has the identifiers of the samples" if id is None else ""
         raise ValueError(f'an annotation must have "label", and {known}, got {content}{advice}')
-    if answer not in ANSWERS:
-        raise ValueError(f"answer must be one of {', '.join(ANSWERS)}, got {answer!r} for the label {label!r}")
     try:
         time = datetime.fromisoformat(str(record.get("time") or time_of_file))
     except ValueError:
@@ -197,10 +194,9 @@ def _annotation(record: Mapping[str, Any], id: str | None, time_of_file: str) ->
             f'"time" must be in ISO format, such as 2024-05-01T12:00:00Z, got {record["time"]!r}'
         ) from None
     time = (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
-    confidence = None if record.get("answer") else float(record["confidence"])
-    place = key if isinstance(key, str) else "", label
+    key, reviewer = key if isinstance(key, str) else "", str(record.get("reviewer") or "")
     text = time.isoformat(timespec="milliseconds")
-    return Annotation(*place, answer, str(record.get("reviewer") or ""), text, sample, confidence)
+    return Annotation(key, label, record["answer"], reviewer, text, sample, record.get("confidence"))
 
 
 def _label_studio(task: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

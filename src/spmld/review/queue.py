@@ -10,38 +10,38 @@ number of labels that one annotation corrects. For an observed label it is the e
 missing label min(p, 1 - p), so that entries of both kinds can be compared.
 """
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spmld._io import need
 from spmld._validation import check_scalar_integer
 from spmld.audit import LabelIssues, find_label_issues
 from spmld.labels.single_class import find_single_class
 
 KINDS = ("suspicious", "missing", "unlabeled")
 """Kinds of entries: observed labels, missing labels, and missing labels of samples without any observed label."""
-_ARRAYS = ("samples", "labels", "kinds", "given", "probability", "gain")
 MIN_GAIN = 0.01
 """Entries below this expected gain are left out: fewer than one correction in 100 annotations."""
 
 
-def expected_gain(probability: Any, given: Any) -> NDArray[np.float64]:
+def expected_gain(probability: Any, signs: Any) -> NDArray[np.float64]:
     """Return the expected number of labels that one annotation corrects.
 
-    `probability` is that of truly positive labels, and `given` are the observed labels: 1, 0, and NaN where missing.
+    `probability` is that of truly positive labels, and `signs` are the observed labels: 1, -1, and 0 where missing.
 
     Examples
     --------
     >>> import numpy as np
     >>> from spmld.review.queue import expected_gain
-    >>> expected_gain([0.75, 0.75, 0.75], [1, 0, np.nan])
+    >>> expected_gain(np.array([0.75, 0.75, 0.75]), np.array([1, -1, 0]))
     array([0.25, 0.75, 0.25])
     """
-    p, y = np.asarray(probability, dtype=float), np.asarray(given, dtype=float)
-    return np.where(np.isnan(y), np.minimum(p, 1 - p), np.abs(np.nan_to_num(y) - p))
+    current = np.where(signs != 0, signs > 0, probability > 0.5)
+    return np.abs(current - probability)
 
 
 def true_probability(issues: LabelIssues, probabilities: Any = None) -> NDArray[np.float64]:
@@ -61,119 +61,13 @@ def true_probability(issues: LabelIssues, probabilities: Any = None) -> NDArray[
     >>> bool(np.allclose(np.abs(Y - true_probability(issues)), issues.error_probability))
     True
     """
-    given = np.full(issues.signs.shape, np.nan) if probabilities is None else np.asarray(probabilities, dtype=float)
-    if given.shape != issues.signs.shape:
-        raise ValueError(f"probabilities must have the shape of the labels, {issues.signs.shape}, got {given.shape}")
-    missing = np.where(np.isnan(given), issues.probabilities, given)
-    error = issues.error_probability
+    missing, error = issues.probabilities, issues.error_probability
+    if probabilities is not None:
+        given = np.asarray(probabilities, dtype=float)
+        if given.shape != missing.shape:
+            raise ValueError(f"probabilities must have the shape of the labels, {missing.shape}, got {given.shape}")
+        missing = np.where(np.isnan(given), missing, given)
     return np.select([issues.signs > 0, issues.signs < 0], [1 - error, error], missing)
-
-
-@dataclass(frozen=True)
-class ReviewEntry:
-    """One entry of a queue.
-
-    Attributes
-    ----------
-    sample, label : int
-        Indices of the sample and the label.
-    kind : {"suspicious", "missing", "unlabeled"}
-        Whether the label is observed, missing, or missing in a sample without any observed label.
-    given : int or None
-        The observed label, 1 or 0; None if it is missing.
-    probability : float
-        Probability that the label is truly positive.
-    gain : float
-        Expected number of labels that an annotation corrects.
-
-    Examples
-    --------
-    See `make_queue`.
-    """
-
-    sample: int
-    label: int
-    kind: str
-    given: int | None
-    probability: float
-    gain: float
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class ReviewQueue(Sequence[ReviewEntry]):
-    """Entries to review; the result of `make_queue`, in descending order of expected gain, or of `sample_queue`.
-
-    Attributes
-    ----------
-    samples, labels : ndarray of int of shape (n_entries,)
-        Indices of samples and labels.
-    kinds : ndarray of int of shape (n_entries,)
-        Indices in `spmld.review.queue.KINDS`.
-    given : ndarray of shape (n_entries,)
-        Observed labels, 1 or 0, NaN where missing.
-    probability, gain : ndarray of shape (n_entries,)
-        Probability that the label is truly positive, and expected gain.
-    label_names : list of str
-        Names of all labels.
-    is_random : bool
-        Whether the entries are a random sample of the observed entries, in random order.
-
-    Examples
-    --------
-    See `make_queue`.
-    """
-
-    samples: NDArray[np.intp]
-    labels: NDArray[np.intp]
-    kinds: NDArray[np.intp]
-    given: NDArray[np.float64]
-    probability: NDArray[np.float64]
-    gain: NDArray[np.float64]
-    label_names: list[str]
-    is_random: bool = False
-
-    def __len__(self) -> int:
-        return len(self.samples)
-
-    def __getitem__(self, index: Any) -> Any:
-        i = range(len(self))[index]
-        given = None if np.isnan(self.given[i]) else int(self.given[i])
-        place, kind = (int(self.samples[i]), int(self.labels[i])), KINDS[int(self.kinds[i])]
-        return ReviewEntry(*place, kind, given, float(self.probability[i]), float(self.gain[i]))
-
-    def counts(self) -> dict[str, int]:
-        """Return the number of entries of each kind."""
-        return dict(zip(KINDS, np.bincount(self.kinds, minlength=len(KINDS)).tolist(), strict=True))
-
-    def order(self) -> NDArray[np.intp]:
-        """Return the positions in the order of the review: by descending gain, or as drawn in a random sample."""
-        return np.arange(len(self)) if self.is_random else np.argsort(-self.gain, kind="stable")
-
-    def take(self, positions: NDArray[np.intp]) -> "ReviewQueue":
-        """Return the entries at some positions."""
-        chosen: dict[str, Any] = {name: getattr(self, name)[positions] for name in _ARRAYS}
-        return replace(self, **chosen)
-
-    def merge(self, new: "ReviewQueue", closed: NDArray[np.bool_]) -> "ReviewQueue":
-        """Return the entries of this queue at their positions, with the values of a new queue, then its new entries.
-
-        Entries that are not in the new queue get a gain of 0. The values of closed entries do not change.
-        """
-        l = len(self.label_names)
-        codes, new_codes = self.samples * l + self.labels, new.samples * l + new.labels
-        places = {code: i for i, code in enumerate(new_codes.tolist())}
-        match = np.array([places.get(code, -1) for code in codes.tolist()], dtype=np.intp)
-        updated, gone = ~closed & (match >= 0), ~closed & (match < 0)
-        probability, gain = self.probability.copy(), np.where(gone, 0.0, self.gain)
-        probability[updated], gain[updated] = new.probability[match[updated]], new.gain[match[updated]]
-        added = new.take(np.flatnonzero(~np.isin(new_codes, codes)))
-        values = vars(self) | {"probability": probability, "gain": gain}
-        joined: dict[str, Any] = {name: np.concatenate([values[name], getattr(added, name)]) for name in _ARRAYS}
-        return replace(self, **joined)
-
-    def __repr__(self) -> str:
-        counts = ", ".join(f"{count} {kind}" for kind, count in self.counts().items() if count)
-        return f"ReviewQueue: {len(self)} entries ({counts or 'none'}), {self.gain.sum():.0f} expected corrections"
 
 
 def make_queue(
@@ -183,7 +77,7 @@ def make_queue(
     kinds: Collection[str] = KINDS,
     min_gain: float = MIN_GAIN,
     max_entries: int | None = None,
-) -> ReviewQueue:
+) -> Any:
     """Return the entries to review, in descending order of expected gain.
 
     Parameters
@@ -200,9 +94,15 @@ def make_queue(
     max_entries : int, optional
         Maximum number of entries.
 
+    Returns
+    -------
+    DataFrame
+        A row for each entry. The index is that of the entry in the flattened label matrix. Columns: sample (index),
+        label (name), kind, given (the observed label: present, absent or missing), probability (that the label is truly
+        positive) and gain (expected number of labels that an annotation corrects).
+
     Examples
     --------
-    >>> import numpy as np
     >>> from spmld.audit import find_label_issues
     >>> from spmld.datasets import make_planted
     >>> from spmld.labels import corrupt_labels
@@ -210,35 +110,53 @@ def make_queue(
     >>> data = make_planted(n_samples=600, noise=0.1, random_state=0)
     >>> Y = corrupt_labels(data.Y, "flip", 0.03, random_state=0)
     >>> queue = make_queue(find_label_issues(None, data.X, Y, random_state=0), max_entries=100)
-    >>> entry = queue[0]
-    >>> entry.kind, entry.given, int(data.Y[entry.sample, entry.label])
-    ('suspicious', 1, 0)
+    >>> queue.kind.iloc[0], queue.given.iloc[0], int(data.Y.flat[queue.index[0]])
+    ('suspicious', 'present', 0)
     """
     unknown = [kind for kind in kinds if kind not in KINDS]
     if unknown:
         raise ValueError(f"kinds must be among {', '.join(KINDS)}, got {unknown[0]!r}")
-    entries = _all_entries(issues, probabilities)
-    shown = np.isin(entries.kinds, [KINDS.index(name) for name in kinds])
-    chosen = np.flatnonzero(shown & (entries.gain >= min_gain) & (entries.gain > 0))
-    chosen = chosen[np.argsort(-entries.gain[chosen], kind="stable")]
     if max_entries is not None:
-        chosen = chosen[: check_scalar_integer("max_entries", max_entries, minimum=0)]
-    return entries.take(chosen)
+        check_scalar_integer("max_entries", max_entries, minimum=0)
+    entries = _all_entries(issues, probabilities)
+    entries = entries[entries.kind.isin(kinds) & (entries.gain >= min_gain) & (entries.gain > 0)]
+    return _by_gain(entries)[:max_entries]
 
 
-def _all_entries(issues: LabelIssues, probabilities: Any = None) -> ReviewQueue:
-    """Return all entries in the order of the flattened label matrix."""
-    observed = issues.signs != 0
+def _by_gain(entries: Any) -> Any:
+    return entries.sort_values("gain", ascending=False, kind="stable")
+
+
+def _all_entries(issues: LabelIssues, probabilities: Any = None) -> Any:
+    """Return a DataFrame of all entries in the order of the flattened label matrix."""
+    pandas, signs = need("pandas"), issues.signs
+    names, samples = np.array([str(name) for name in issues.label_names], dtype=object), np.arange(len(signs))
+    kinds = np.where(signs != 0, 0, np.where(signs.any(axis=1, keepdims=True), 1, 2))
     probability = true_probability(issues, probabilities)
-    given = np.where(observed, issues.signs > 0, np.nan)
-    kinds = np.where(observed, 0, np.where(observed.any(axis=1, keepdims=True), 1, 2))
-    samples, labels = np.indices(observed.shape)
-    arrays = (samples, labels, kinds, given, probability, expected_gain(probability, given))
-    flat: dict[str, Any] = {name: values.ravel() for name, values in zip(_ARRAYS, arrays, strict=True)}
-    return ReviewQueue(**flat, label_names=[str(name) for name in issues.label_names])
+    return pandas.DataFrame(
+        {
+            "sample": np.repeat(samples, len(names)),
+            "label": np.tile(names, len(samples)),
+            "kind": pandas.Categorical.from_codes(kinds.ravel(), KINDS),
+            "given": pandas.Categorical.from_codes(signs.ravel() + 1, ("absent", "missing", "present")),
+            "probability": probability.ravel(),
+            "gain": expected_gain(probability, signs).ravel(),
+        }
+    )
 
 
-def sample_queue(issues: LabelIssues, n_entries: int = 50, random_state: Any = None) -> ReviewQueue:
+def merge_queues(queue: Any, new: Any, closed: NDArray[np.bool_]) -> Any:
+    """Return the closed entries of a queue, the other entries of a new queue, and the remaining ones with a gain of 0.
+
+    Entries are in descending order of gain.
+    """
+    remaining = closed | ~queue.index.isin(new.index)
+    kept = queue.assign(gain=queue.gain.where(closed, 0.0))[remaining]
+    added = new[~new.index.isin(kept.index)]
+    return _by_gain(need("pandas").concat([kept, added]))
+
+
+def sample_queue(issues: LabelIssues, n_entries: int = 50, random_state: Any = None) -> Any:
     """Return a random sample of the observed entries, see `LabelIssues.sample`, in random order.
 
     The first entries of a larger sample with the same seed are those of a smaller one.
@@ -254,7 +172,8 @@ def sample_queue(issues: LabelIssues, n_entries: int = 50, random_state: Any = N
 
     Returns
     -------
-    ReviewQueue
+    DataFrame
+        As in `make_queue`; the kind of all entries is "random".
 
     Examples
     --------
@@ -263,10 +182,10 @@ def sample_queue(issues: LabelIssues, n_entries: int = 50, random_state: Any = N
     >>> from spmld.review import sample_queue
     >>> data = make_planted(n_samples=300, random_state=0)
     >>> queue = sample_queue(find_label_issues(None, data.X, data.Y, random_state=0), 50, random_state=0)
-    >>> len(queue), queue.is_random
-    (50, True)
+    >>> len(queue), set(queue.kind)
+    (50, {'random'})
     """
-    return replace(_all_entries(issues).take(issues.draw(n_entries, random_state)), is_random=True)
+    return _all_entries(issues).iloc[issues.draw(n_entries, random_state)].assign(kind="random")
 
 
 def update_issues(
@@ -304,9 +223,8 @@ def update_issues(
     >>> data = make_planted(n_samples=600, noise=0.1, random_state=0)
     >>> Y = corrupt_labels(data.Y, "flip", 0.03, random_state=0)
     >>> issues = find_label_issues(None, data.X, Y, random_state=0)
-    >>> annotations = np.zeros(Y.shape, dtype=int)
-    >>> for entry in make_queue(issues, max_entries=100):
-    ...     annotations[entry.sample, entry.label] = 2 * data.Y[entry.sample, entry.label] - 1
+    >>> annotations, entries = np.zeros(Y.shape, dtype=int), make_queue(issues, max_entries=100).index
+    >>> annotations.flat[entries] = 2 * data.Y.flat[entries] - 1
     >>> updated = update_issues(issues, data.X, annotations, random_state=0)
     >>> bool(updated.error_probability[annotations != 0].any())
     False
@@ -321,5 +239,6 @@ def update_issues(
     Y = np.where(current != 0, current, np.nan)
     again = find_label_issues(None, X, Y, cv=cv, random_state=random_state, label_names=list(issues.label_names))
     verified = np.isneginf(issues.error_log_odds) | decided
-    errors = replace(again.errors, error_log_odds=np.where(issues.signs != 0, again.error_log_odds, np.nan))
-    return replace(issues, signs=signs, errors=errors).mark_verified(verified)
+    audited = np.where(issues.signs != 0, again.error_log_odds, np.nan)
+    updated = replace(again, signs=signs, error_log_odds=audited)
+    return replace(updated, classes=issues.classes, sample_names=issues.sample_names).mark_verified(verified)

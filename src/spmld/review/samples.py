@@ -1,16 +1,11 @@
-"""Content of samples for the page: text, images and features, and keys that identify samples."""
+"""Samples in the rows of a table: their content for the page, and keys that identify them."""
 
 import hashlib
 import json
-from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import scipy.sparse as sp
-
-from spmld.datasets import Dataset
 from spmld.datasets.frames import identifier_text
 from spmld.review.text_tables import EditableTable, to_text
 
@@ -27,7 +22,9 @@ MAX_TEXT = 20_000
 """Maximum number of characters of a field that the page shows."""
 MAX_FEATURES = 200
 """Maximum number of features that the page shows."""
-_FEW = 12  # features that are shown even if they are 0
+ZEROS = ("0", "0.0")
+"""Values of fields that are left out in samples with many fields."""
+_FEW = 12  # fields that are shown even if they are 0
 
 
 def sample_keys(contents: Iterable[Any]) -> list[str]:
@@ -64,50 +61,8 @@ def identifier_key(name: str) -> str:
     return sample_keys([{"id": name}])[0]
 
 
-class Samples(ABC):
-    """Content of samples.
-
-    Attributes
-    ----------
-    keys : list of str
-        Key of each sample, see `sample_keys`.
-    index : dict
-        Index of the sample of each key.
-    """
-
-    def __init__(self, keys: list[str]):
-        self.keys = keys
-        self.index = {key: i for i, key in enumerate(keys)}
-
-    @abstractmethod
-    def fields(self, sample: int) -> list[tuple[str, str]]:
-        """Return names and values of the fields of a sample."""
-
-    def name(self, sample: int) -> str:
-        """Return the identifier of a sample, or its number."""
-        return str(sample)
-
-    def image(self, sample: int) -> Path | None:
-        """Return the image of a sample, None if there is none."""
-        return None
-
-    def view(self, sample: int, first: Sequence[str] = ()) -> dict[str, Any]:
-        """Return texts, other fields, their number, and whether there is an image, as the page shows them.
-
-        The fields in `first`, such as the most important features, come first.
-        """
-        fields = [(name, value[:MAX_TEXT]) for name, value in self.fields(sample) if value]
-        texts = [pair for pair in fields if _n_words(pair[1]) > 1]
-        order = {name: i for i, name in enumerate(first)}
-        others = [pair for pair in fields if pair not in texts]
-        shown = [pair for pair in others if len(others) <= _FEW or pair[0] in order or pair[1] not in ("0", "0.0")]
-        shown.sort(key=lambda pair: order.get(pair[0], len(order)))
-        has_image = self.image(sample) is not None
-        return {"texts": texts, "fields": shown[:MAX_FEATURES], "n_fields": len(others), "image": has_image}
-
-
-class TableSamples(Samples):
-    r"""Samples in the rows of a table.
+class TableSamples:
+    r"""Samples in the rows of a table: their content, and keys that identify them.
 
     Parameters
     ----------
@@ -122,6 +77,13 @@ class TableSamples(Samples):
     id : str, optional
         Column that identifies the samples. If its values are unique, keys depend on them only, so that other columns
         may change. By default, keys depend on all columns that are not labels.
+
+    Attributes
+    ----------
+    keys : list of str
+        Key of each sample, see `sample_keys`.
+    index : dict
+        Index of the sample of each key.
 
     Examples
     --------
@@ -145,7 +107,8 @@ class TableSamples(Samples):
             raise ValueError(f"the image column must be among the columns of the table, {columns}, got {image!r}")
         self.table, self._image, self._folder = table, image, Path(folder).resolve()
         self._shown = [(i, name) for i, name in enumerate(table.columns) if name not in set(labels)]
-        super().__init__(sample_keys([value for _, value in self.fields(i)] for i in range(len(table))))
+        self.keys = sample_keys([value for _, value in self.fields(i)] for i in range(len(table)))
+        self.index = {key: i for i, key in enumerate(self.keys)}
         self._ids = None if id is None else [to_text(value) for value in table.column(id)]
         if self._ids is not None and len(set(self._ids)) == len(self._ids):
             self.keys = [identifier_key(name) for name in self._ids]
@@ -172,46 +135,16 @@ class TableSamples(Samples):
         inside = file.is_relative_to(self._folder) and file.suffix.lower() in IMAGE_TYPES
         return file if inside and file.is_file() else None
 
+    def view(self, sample: int, first: Sequence[str] = ()) -> dict[str, Any]:
+        """Return texts, other fields, their number, and whether there is an image, as the page shows them.
 
-class ArraySamples(Samples):
-    """Samples of a data set that is not a table: their features.
-
-    Parameters
-    ----------
-    data : Dataset
-        Data set.
-
-    Examples
-    --------
-    >>> from spmld.datasets import Dataset
-    >>> from spmld.review.samples import ArraySamples
-    >>> ArraySamples(Dataset([[0.5, 0], [0, 2]], [[1], [0]], feature_names=["pitch", "tempo"])).fields(1)
-    [('tempo', '2')]
-    """
-
-    def __init__(self, data: Dataset):
-        self._X, self._names = data.X, list(data.feature_names)
-        super().__init__(sample_keys(self._values(i) for i in range(data.X.shape[0])))
-
-    def fields(self, sample: int) -> list[tuple[str, str]]:
-        """Return names and values of the features that are not 0."""
-        return [(self._names[place], f"{value:g}") for place, value in self._values(sample)]
-
-    def _values(self, sample: int) -> list[tuple[int, float]]:
-        row = dense_row(self._X, sample)
-        return [(int(place), float(row[place])) for place in np.flatnonzero(row)]
-
-
-def dense_row(X: Any, sample: int) -> Any:
-    """Return a row of a dense or sparse matrix as an array of floats."""
-    row = X[[sample]]
-    return np.ravel(row.toarray() if sp.issparse(row) else row).astype(float)
-
-
-def _n_words(value: str) -> int:
-    """Return the number of words of a text, and 0 for numbers."""
-    try:
-        float(value)
-        return 0
-    except ValueError:
-        return len(value.split()) if " " in value.strip() else 1
+        The fields in `first`, such as the most important features, come first.
+        """
+        fields = [(name, value[:MAX_TEXT]) for name, value in self.fields(sample) if value]
+        texts = [field for field in fields if " " in field[1].strip()]
+        others = [field for field in fields if field not in texts]
+        order = {name: i for i, name in enumerate(first)}
+        shown = [(name, value) for name, value in others if len(others) <= _FEW or name in order or value not in ZEROS]
+        shown.sort(key=lambda field: order.get(field[0], len(order)))
+        has_image = self.image(sample) is not None
+        return {"texts": texts, "fields": shown[:MAX_FEATURES], "n_fields": len(others), "image": has_image}

@@ -3,7 +3,6 @@
 import json
 import secrets
 import sys
-from collections.abc import Callable
 from hmac import compare_digest
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -11,7 +10,6 @@ from importlib.resources import files
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from spmld.review.annotations import ANSWERS
 from spmld.review.samples import IMAGE_TYPES
 from spmld.review.session import ReviewSession
 
@@ -33,8 +31,6 @@ _HEADERS = {
     "Cache-Control": "no-store",
 }
 _MAX_BODY = 10_000  # bytes
-_STATUS = {False: HTTPStatus.BAD_REQUEST, True: HTTPStatus.INSUFFICIENT_STORAGE}
-"""Status of other errors, by whether a file could not be written."""
 
 
 class RequestError(Exception):
@@ -46,7 +42,7 @@ class RequestError(Exception):
 
 
 class ReviewServer:
-    """Server of the review page, bound to 127.0.0.1.
+    r"""Server of the review page, bound to 127.0.0.1.
 
     Each request needs the address of the server in the headers Host and, if present, Origin. Requests for data also
     need the random token of `url` in the header X-Review-Token, which pages of other origins cannot send.
@@ -68,14 +64,14 @@ class ReviewServer:
     >>> import tempfile
     >>> import numpy as np
     >>> from spmld.audit import find_label_issues
-    >>> from spmld.datasets import Dataset, make_planted
     >>> from spmld.review import AnnotationStore, ReviewServer, ReviewSession, make_queue
-    >>> from spmld.review.samples import ArraySamples
-    >>> planted = make_planted(n_samples=300, random_state=0)
-    >>> data = Dataset(planted.X, planted.Y)
-    >>> queue = make_queue(find_label_issues(None, data.X, data.Y, random_state=0), min_gain=0.0)
+    >>> from spmld.review.samples import TableSamples
+    >>> from spmld.review.text_tables import CsvTable
+    >>> X, Y = np.eye(2).repeat(50, axis=0), np.arange(100)[:, None] < 50
+    >>> queue = make_queue(find_label_issues(None, X, Y, random_state=0), min_gain=0.0)
+    >>> samples = TableSamples(CsvTable("\n".join(["words", *["The rain", "The sun"] * 50])), [])
     >>> with tempfile.TemporaryDirectory() as folder, AnnotationStore(folder + "/review.sqlite") as store:
-    ...     server = ReviewServer(ReviewSession(queue, store, ArraySamples(data)))
+    ...     server = ReviewServer(ReviewSession(queue, store, samples))
     ...     server.url.startswith("http://127.0.0.1:")
     ...     server.close()
     True
@@ -110,9 +106,7 @@ class ReviewServer:
         if (method, path) == ("GET", "/api/entries"):
             return self._state()
         if (method, path) == ("POST", "/api/annotation"):
-            if body.get("answer") not in ANSWERS:
-                raise ValueError(f"answer must be one of {', '.join(ANSWERS)}, got {body.get('answer')!r}")
-            session.decide(body.get("position"), body["answer"])  # type: ignore[arg-type]  # validated by decide
+            session.decide(body.get("entry", ""), body.get("answer", ""))
             return self._state()
         if (method, path) == ("POST", "/api/undo"):
             return self._state(session.undo())
@@ -127,7 +121,7 @@ class ReviewServer:
             "title": self.session.title,
             "reviewer": self.session.reviewer,
             "progress": self.session.progress(),
-            "entries": [self.session.describe(position) for position in upcoming],
+            "entries": [self.session.describe(entry) for entry in upcoming],
         }
 
     def _image(self, sample: str) -> tuple[str, bytes]:
@@ -157,22 +151,15 @@ class _Handler(BaseHTTPRequestHandler):
     sys_version = ""
 
     def do_GET(self) -> None:
-        self._respond(lambda path, query: self._page(path) or self._data("GET", path, query, {}))
-
-    def do_POST(self) -> None:
-        self._respond(lambda path, query: self._data("POST", path, query, self._body()))
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Print nothing."""
-
-    def _respond(self, make: Callable[[str, dict[str, list[str]]], tuple[str, bytes]]) -> None:
+        """Respond with a page or with data."""
         status = HTTPStatus.OK
         try:
             self._check_origin()
             url = urlsplit(self.path)
-            kind, content = make(url.path, parse_qs(url.query))
+            kind, content = self._page(url.path) or self._data(url.path, parse_qs(url.query))
         except (RequestError, ValueError, OSError) as error:
-            status = getattr(error, "status", _STATUS[isinstance(error, OSError)])
+            failed = HTTPStatus.INSUFFICIENT_STORAGE if isinstance(error, OSError) else HTTPStatus.BAD_REQUEST
+            status = getattr(error, "status", failed)
             kind, content = _to_json({"error": str(error)})
             self.close_connection = True  # the body may not have been read
         self.send_response(status)
@@ -180,6 +167,11 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(content)
+
+    do_POST = do_GET
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Print nothing."""
 
     def _check_origin(self) -> None:
         """Reject requests under another name, as after DNS rebinding, and requests of pages of other origins."""
@@ -194,19 +186,21 @@ class _Handler(BaseHTTPRequestHandler):
     def _page(self, path: str) -> tuple[str, bytes] | None:
         if path == "/favicon.ico":
             return "image/x-icon", b""
-        if path not in _PAGES:
+        if self.command != "GET" or path not in _PAGES:
             return None
         package, name, kind = _PAGES[path]
         return kind, (files(package) / "templates" / name).read_bytes()
 
-    def _data(self, method: str, path: str, query: dict[str, list[str]], body: dict[str, Any]) -> tuple[str, bytes]:
+    def _data(self, path: str, query: dict[str, list[str]]) -> tuple[str, bytes]:
         token = self.headers.get("X-Review-Token", "")
         if not compare_digest(token.encode("utf-8", "replace"), self.review.token.encode()):
             raise RequestError(HTTPStatus.FORBIDDEN, "the token is wrong; open the address that spmld review printed")
-        answer = self.review.answer(method, path, query, body)
+        answer = self.review.answer(self.command, path, query, self._body())
         return answer if isinstance(answer, tuple) else _to_json(answer)
 
     def _body(self) -> dict[str, Any]:
+        if self.command == "GET":
+            return {}
         length = self.headers.get("Content-Length", "")
         if not length.isdecimal() or int(length) > _MAX_BODY:
             raise RequestError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body must have at most {_MAX_BODY} bytes")

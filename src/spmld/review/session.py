@@ -1,7 +1,7 @@
 """ReviewSession: which entry comes next, what has been decided, and the progress of a review."""
 
 from collections.abc import Callable
-from dataclasses import asdict
+from numbers import Integral
 from threading import RLock, Thread
 from typing import Any
 
@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spmld.review.annotations import Annotation, AnnotationStore, Place
-from spmld.review.evidence import Evidence
-from spmld.review.queue import ReviewEntry, ReviewQueue
-from spmld.review.samples import Samples
+from spmld.review.evidence import NO_EVIDENCE, Evidence
+from spmld.review.queue import merge_queues
+from spmld.review.samples import TableSamples
 
 _CONFLICT, _OPEN, _OWN_CONFLICT, _SKIPPED, _CLOSED = range(5)
 """States of an entry, in the order in which entries are shown."""
@@ -27,11 +27,11 @@ class ReviewSession:
 
     Parameters
     ----------
-    queue : ReviewQueue
-        Entries in their order.
+    queue : DataFrame
+        Entries in their order, see `make_queue`. They are identified by its index.
     store : AnnotationStore
         Annotations, also of earlier sessions and of other reviewers.
-    samples : TableSamples or ArraySamples
+    samples : TableSamples
         Content and keys of the samples.
     evidence : Evidence, optional
         Evidence shown beside an entry.
@@ -49,9 +49,9 @@ class ReviewSession:
 
     def __init__(
         self,
-        queue: ReviewQueue,
+        queue: Any,
         store: AnnotationStore,
-        samples: Samples,
+        samples: TableSamples,
         evidence: Evidence | None = None,
         *,
         reviewer: str = "reviewer",
@@ -60,35 +60,36 @@ class ReviewSession:
     ):
         self.store, self.samples, self.evidence = store, samples, evidence
         self.reviewer, self.overlap, self.title = reviewer, overlap, title
-        self._make_queue: Callable[[dict[Place, str]], ReviewQueue] | None = None
+        self._make_queue: Callable[[dict[Place, str]], Any] | None = None
         self._update_every, self._n_new, self._thread = 0, 0, Thread()
         self._lock = RLock()
         self._set_queue(queue)
 
-    def _set_queue(self, queue: ReviewQueue) -> None:
-        self.queue, names, keys = queue, queue.label_names, self.samples.keys
-        places = zip(queue.samples.tolist(), queue.labels.tolist(), strict=True)
-        self._position = {(keys[i], names[j]): position for position, (i, j) in enumerate(places)}
+    def _set_queue(self, queue: Any) -> None:
+        keys = [self.samples.keys[sample] for sample in queue["sample"]]
+        self.queue, self._places = queue, list(zip(keys, queue.label, strict=True))
 
     def upcoming(self, count: int = 1, first: int | None = None) -> list[int]:
-        """Return the positions of the next entries in the queue. With `first`, this entry comes before the others."""
+        """Return the next entries of the queue. With `first`, this entry comes before the others."""
         with self._lock:
-            state, order = self._states(), self.queue.order()
-        order = order[np.argsort(state[order], kind="stable")]
-        shown = order[(state[order] != _CLOSED) & (order != first)].tolist()
-        return (shown if first is None else [first, *shown])[:count]
+            states, entries = self._states(), self.queue.index.to_numpy()
+        order = np.argsort(states, kind="stable")
+        shown = entries[order[states[order] != _CLOSED]].tolist()
+        if first is not None:
+            shown = [first, *(entry for entry in shown if entry != first)]
+        return shown[:count]
 
-    def decide(self, position: int, answer: str) -> None:
+    def decide(self, entry: int, answer: str) -> None:
         """Store an annotation. It is on disk when the call returns."""
-        entry = self._entry(position)
-        self.store.add(Annotation(*self._place(entry), answer, self.reviewer, sample=entry.sample))
+        record = self._record(entry)
+        self.store.add(Annotation(*self._place(record), answer, self.reviewer, sample=record["sample"]))
         with self._lock:
             self._n_new += 1
             if self._make_queue is not None and self._n_new >= self._update_every and not self._thread.is_alive():
                 self._thread = Thread(target=self.update, daemon=True)
                 self._thread.start()
 
-    def on_update(self, make_queue: Callable[[dict[Place, str]], ReviewQueue], every: int = 50) -> None:
+    def on_update(self, make_queue: Callable[[dict[Place, str]], Any], every: int = 50) -> None:
         """Set a function that returns a new queue for the outcomes of all annotations.
 
         It is called in a thread after a number of annotations, `every`.
@@ -96,32 +97,32 @@ class ReviewSession:
         self._make_queue, self._update_every = make_queue, every
 
     def update(self) -> None:
-        """Compute the queue again with the annotations so far. The positions of entries stay the same."""
+        """Compute the queue again with the annotations so far."""
         if self._make_queue is None:
             return
         self._n_new = 0
         new = self._make_queue(self.store.outcomes())
         with self._lock:
-            self._set_queue(self.queue.merge(new, self._states() == _CLOSED))
+            self._set_queue(merge_queues(self.queue, new, self._states() == _CLOSED))
 
     def undo(self) -> int | None:
-        """Take back the last annotation of the reviewer, and return its position, None if it is not in the queue."""
+        """Take back the last annotation of the reviewer, and return its entry, None if it is not in the queue."""
         undone = self.store.undo(self.reviewer)
-        return None if undone is None else self._position.get(undone.place)
+        if undone is None or undone.place not in self._places:
+            return None
+        return int(self.queue.index[self._places.index(undone.place)])
 
     def progress(self) -> dict[str, Any]:
         """Return the number of entries, annotations and corrections, and the expected corrections that remain."""
         with self._lock:
             queue, closed, outcomes = self.queue, self._states() == _CLOSED, self.store.outcomes()
-            entries = [
-                (self._position[place], outcome) for place, outcome in outcomes.items() if place in self._position
-            ]
-        current = np.where(np.isnan(queue.given), queue.probability > 0.5, queue.given)
+            decisions = np.array([outcomes.get(place, "") for place in self._places])
+        opposite = np.where(queue.given == "missing", queue.probability <= 0.5, queue.given == "absent")
         remaining = np.sort(queue.gain[~closed])[::-1]
         return {
             "entries": len(queue),
             "decided": int(closed.sum()),
-            "corrected": sum(outcome == ("absent" if current[i] else "present") for i, outcome in entries),
+            "corrected": int((decisions == np.where(opposite, "present", "absent")).sum()),
             "expected": round(float(queue.gain[closed].sum()), 1),
             "remaining": round(float(remaining.sum()), 1),
             "next": round(float(remaining[:100].sum()), 1),
@@ -135,30 +136,24 @@ class ReviewSession:
         """
         annotations = self.store.annotations()
         outcomes, seen, wrong = self.store.outcomes(), {annotation.place for annotation in annotations}, []
-        for place, position in self._position.items():
+        for place, given in zip(self._places, self.queue.given, strict=True):
             if place not in seen:
                 break
             if outcomes.get(place) in ("present", "absent"):
-                wrong.append((outcomes[place] == "present") != bool(self.queue.given[position]))
+                wrong.append(outcomes[place] != given)
         return wrong
 
-    def describe(self, position: int) -> dict[str, Any]:
+    def describe(self, entry: int) -> dict[str, Any]:
         """Return an entry with the content of its sample and the evidence, in types that JSON supports."""
-        entry = self._entry(position)
-        sample, label = entry.sample, entry.label
-        influences = [] if self.evidence is None else self.evidence.influences(sample, label)
-        raising, lowering = ([], []) if self.evidence is None else self.evidence.label_features(label)
+        record = self._record(entry)
+        sample, evidence = record["sample"], NO_EVIDENCE if self.evidence is None else self.evidence.describe(entry)
         return {
-            **asdict(entry),
-            **({"kind": "random"} if self.queue.is_random else {}),  # a random entry is not suspicious
-            "position": position,
+            **record,
+            **evidence,
+            "entry": entry,
             "sample_name": self.samples.name(sample),
-            "name": self.queue.label_names[label],
-            "answers": self._conflicting(self._place(entry)),
-            "view": self.samples.view(sample, [influence.feature for influence in influences]),
-            "influences": [asdict(influence) for influence in influences],
-            "raising": raising,
-            "lowering": lowering,
+            "answers": self._conflicting(self._place(record)),
+            "view": self.samples.view(sample, [feature for feature, _, _ in evidence["influences"]]),
         }
 
     def _conflicting(self, place: Place) -> dict[str, str]:
@@ -167,24 +162,27 @@ class ReviewSession:
             return {}
         return {d.reviewer: d.answer for d in self.store.annotations() if d.place == place and d.answer != "skip"}
 
-    def _entry(self, position: Any) -> ReviewEntry:
-        if not isinstance(position, int) or isinstance(position, bool) or not 0 <= position < len(self.queue):
-            raise ValueError(f"position must be an index of one of the {len(self.queue)} entries, got {position!r}")
-        return self.queue[position]
+    def _record(self, entry: Any) -> dict[str, Any]:
+        """Return the row of an entry in the queue."""
+        queue = self.queue
+        if not isinstance(entry, Integral) or isinstance(entry, bool) or entry not in queue.index:
+            raise ValueError(f"entry must be an index of one of the {len(queue)} entries, got {entry!r}")
+        return queue.loc[[entry]].to_dict("records")[0]
 
-    def _place(self, entry: ReviewEntry) -> Place:
-        return self.samples.keys[entry.sample], self.queue.label_names[entry.label]
+    def _place(self, record: dict[str, Any]) -> Place:
+        return self.samples.keys[record["sample"]], record["label"]
 
     def _states(self) -> NDArray[np.int8]:
         """Return the state of each entry, from the annotations that this and other processes have stored."""
         by_place: dict[Place, list[Annotation]] = {}
         for annotation in self.store.annotations():
             by_place.setdefault(annotation.place, []).append(annotation)
-        states, outcomes = np.full(len(self.queue), _OPEN, dtype=np.int8), self.store.outcomes()
-        for place, annotations in by_place.items():
-            if place in self._position:
-                states[self._position[place]] = self._state(annotations, outcomes.get(place) == "conflict")
-        return states
+        outcomes = self.store.outcomes()
+        states = {
+            place: self._state(annotations, outcomes.get(place) == "conflict")
+            for place, annotations in by_place.items()
+        }
+        return np.array([states.get(place, _OPEN) for place in self._places], dtype=np.int8)
 
     def _state(self, annotations: list[Annotation], conflict: bool) -> int:
         """Return the state of an entry, from its annotations in order, and whether reviewers disagree."""

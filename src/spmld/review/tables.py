@@ -12,6 +12,8 @@ from spmld.datasets.tables import TABLE_EXTENSIONS, table_format
 from spmld.review.binary_tables import ExcelTable, ParquetTable
 from spmld.review.text_tables import BOM, CsvTable, EditableTable, JsonTable
 
+_SUPPORTED = ", ".join(f".{extension}" for extension in TABLE_EXTENSIONS)
+
 
 def open_table(
     path: StrPath,
@@ -52,8 +54,7 @@ def open_table(
         if kind == "excel":
             return ExcelTable(file.read_bytes(), sheet)
         if kind not in ("csv", "jsonl"):
-            supported = ", ".join(f".{extension}" for extension in TABLE_EXTENSIONS)
-            raise ValueError(f'unknown file extension "{file.suffix}"; supported: {supported}')
+            raise ValueError(f'unknown file extension "{file.suffix}"; supported: {_SUPPORTED}')
         text, encoding = _decode(file, encoding if kind == "csv" else "utf-8")
         compressed = file.suffix.lower() == ".gz"
         if kind == "jsonl":
@@ -78,6 +79,15 @@ def _decode(file: Path, encoding: str) -> tuple[str, str]:
     return text, encoding
 
 
+def check_table(path: StrPath, format: str | None = None) -> None:
+    """Raise ValueError if a file is not a table."""
+    if table_format(path, format) is None:
+        raise ValueError(
+            f"labels can be written into a table ({_SUPPORTED}), got {path}; convert it with spmld data convert, and "
+            "use the converted file"
+        )
+
+
 def check_extension(out: StrPath, path: StrPath, format: str | None = None) -> None:
     """Raise ValueError if a copy of a table cannot be written to the file `out`.
 
@@ -89,12 +99,7 @@ def check_extension(out: StrPath, path: StrPath, format: str | None = None) -> N
     ...
     ValueError: labels are written in the format of songs.csv, to a file .csv, got reviewed.xlsx
     """
-    if table_format(path, format) is None:
-        supported = ", ".join(f".{extension}" for extension in TABLE_EXTENSIONS)
-        raise ValueError(
-            f"labels can be written into a table ({supported}), got {path}; convert it with spmld data convert, and "
-            "use the converted file"
-        )
+    check_table(path, format)
     extension = str(path).lower().removeprefix(str(without_gz(path).with_suffix("")).lower())
     if not str(out).lower().endswith(extension):
         raise ValueError(f"labels are written in the format of {path}, to a file {extension}, got {out}")

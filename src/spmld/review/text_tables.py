@@ -24,19 +24,21 @@ class EditableTable(ABC):
         Names of the columns, as in `spmld.datasets.read_table`.
     """
 
-    columns: list[str]
+    def __init__(self, columns: list[str], rows: list[list[Any]]):
+        self.columns, self._rows = columns, rows
+        self._changes: dict[tuple[int, int], Any] = {}  # by row and column
 
-    @abstractmethod
     def __len__(self) -> int:
-        """Return the number of rows."""
+        return len(self._rows)
 
-    @abstractmethod
     def values(self, row: int) -> Sequence[Any]:
         """Return the values of a row, None or empty text where missing."""
+        return self._rows[row]
 
-    @abstractmethod
     def set(self, row: int, column: str, value: Any) -> None:
         """Replace the value of a field."""
+        place = self.columns.index(column)
+        self._rows[row][place] = self._changes[row, place] = value
 
     @abstractmethod
     def content(self) -> bytes:
@@ -88,6 +90,23 @@ def column_names(header: Iterable[Any]) -> list[str]:
     return names
 
 
+def read_rows(lines: Iterable[Sequence[Any]]) -> tuple[list[str], list[list[Any]], list[int]]:
+    """Return the names of the columns, the rows below them, and the numbers of their lines; empty lines are left out.
+
+    Examples
+    --------
+    >>> from spmld.review.text_tables import read_rows
+    >>> read_rows([["id", "sad"], ["", ""], ["7"]])
+    (['id', 'sad'], [['7', None]], [2])
+    """
+    filled = {i: list(line) for i, line in enumerate(lines) if any(value not in (None, "") for value in line)}
+    if not filled:
+        raise ValueError("the table has no header")
+    header, *numbers = filled
+    columns = column_names(filled[header])
+    return columns, [filled[i] + [None] * (len(columns) - len(filled[i])) for i in numbers], numbers
+
+
 def _encode(text: str, encoding: str, compressed: bool) -> bytes:
     """Return the bytes of a text, or raise ValueError if its encoding lacks a character."""
     try:
@@ -133,33 +152,22 @@ class CsvTable(EditableTable):
         field = rf'(?:"(?:[^"]|"")*+")?+[^{sep}\r\n]*+'
         self._field = re.compile(rf"(?:^|{sep})({field})")
         self._records = re.findall(rf"{field}(?:{sep}{field})*+(?:\r\n|\n|\r|\Z)", text.removeprefix(BOM))
-        filled = [i for i, record in enumerate(self._records) if any(map(_unquote, self._fields(record)))]
-        if not filled:
-            raise ValueError("the file has no header")
-        self._places = filled[1:]
-        self.columns = column_names(map(_unquote, self._fields(self._records[filled[0]])))
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    def values(self, row: int) -> list[str]:
-        """Return the fields of a row without quotes; those that a short row lacks are empty."""
-        values = list(map(_unquote, self._fields(self._records[self._places[row]])))
-        return values + [""] * (len(self.columns) - len(values))
-
-    def set(self, row: int, column: str, value: Any) -> None:
-        """Replace the value of a field. It is quoted if the old one was, or if it needs quotes."""
-        record, place, text = self._records[self._places[row]], self.columns.index(column), str(value)
-        fields = self._fields(record)
-        fields += [""] * (place + 1 - len(fields))
-        quoted = fields[place].startswith('"') or any(sign in text for sign in (self._separator, '"', "\r", "\n"))
-        fields[place] = '"' + text.replace('"', '""') + '"' if quoted else text
-        end = record[len(record.rstrip("\r\n")) :]
-        self._records[self._places[row]] = self._separator.join(fields) + end
+        lines = ([_unquote(field) for field in self._fields(record)] for record in self._records)
+        columns, rows, self._lines = read_rows(lines)
+        super().__init__(columns, rows)
 
     def content(self) -> bytes:
-        """Return the content of the file."""
-        return _encode(self._mark + "".join(self._records), self._encoding, self._compressed)
+        """Return the content of the file. A new value is quoted if the old one was, or if it needs quotes."""
+        records = list(self._records)
+        for (row, place), value in self._changes.items():
+            record, text = records[self._lines[row]], str(value)
+            fields = self._fields(record)
+            fields += [""] * (place + 1 - len(fields))
+            quoted = fields[place].startswith('"') or any(sign in text for sign in (self._separator, '"', "\r", "\n"))
+            fields[place] = '"' + text.replace('"', '""') + '"' if quoted else text
+            end = record[len(record.rstrip("\r\n")) :]
+            records[self._lines[row]] = self._separator.join(fields) + end
+        return _encode(self._mark + "".join(records), self._encoding, self._compressed)
 
     def _fields(self, record: str) -> list[str]:
         """Return the fields of a record as they are written."""
@@ -201,7 +209,7 @@ class JsonTable(EditableTable):
         text, decoder = text.removeprefix(BOM), json.JSONDecoder()
         self._before: list[str] = []  # text before each object, and after the last one
         self._objects: list[str] = []
-        columns: dict[str, None] = {}
+        records: list[dict[str, Any]] = []
         place = 0
         while True:
             start = _BEFORE_OBJECT.match(text, place).end()  # type: ignore[union-attr]  # it may be empty
@@ -215,21 +223,23 @@ class JsonTable(EditableTable):
             if not isinstance(record, dict):
                 line = text.count("\n", 0, start) + 1
                 raise ValueError(f"line {line} must be a JSON object, got {text[start:place][:40]!r}")
-            columns |= dict.fromkeys(map(str.strip, record))
+            records.append({name.strip(): value for name, value in record.items()})
             self._objects.append(text[start:place])
-        self.columns = list(columns)
+        columns = list(dict.fromkeys(name for record in records for name in record))
+        super().__init__(columns, [[record.get(name) for name in columns] for record in records])
 
-    def __len__(self) -> int:
-        return len(self._objects)
+    def content(self) -> bytes:
+        """Return the content of the file."""
+        objects = list(self._objects)
+        for (row, place), value in self._changes.items():
+            objects[row] = self._replace(objects[row], self.columns[place], value)
+        *before, after = self._before
+        text = "".join(part for pair in zip(before, objects, strict=True) for part in pair) + after
+        return _encode(self._mark + text, self._encoding, self._compressed)
 
-    def values(self, row: int) -> list[Any]:
-        """Return the values of an object, None where it has no such key."""
-        record = {name.strip(): value for name, value in json.loads(self._objects[row]).items()}
-        return [record.get(name) for name in self.columns]
-
-    def set(self, row: int, column: str, value: Any) -> None:
-        """Replace a value, or add the key at the end of the object; of equal keys the last one counts."""
-        text, decoder = self._objects[row], json.JSONDecoder()
+    def _replace(self, text: str, column: str, value: Any) -> str:
+        """Return an object with another value, or with a new key at its end; of equal keys the last one counts."""
+        decoder = json.JSONDecoder()
         spans: dict[str, tuple[int, int]] = {}
         place = 1
         while (match := _KEY.match(text, place)) is not None:
@@ -238,11 +248,4 @@ class JsonTable(EditableTable):
         start, stop = spans.get(column, (place, place))
         name, new = (json.dumps(item, ensure_ascii=self._ascii) for item in (column, value))
         key = "" if column in spans else f"{', ' if spans else ''}{name}: "
-        self._objects[row] = text[:start] + key + new + text[stop:]
-
-    def content(self) -> bytes:
-        """Return the content of the file."""
-        *before, after = self._before
-        pairs = zip(before, self._objects, strict=True)
-        text = "".join(part for pair in pairs for part in pair) + after
-        return _encode(self._mark + text, self._encoding, self._compressed)
+        return text[:start] + key + new + text[stop:]

@@ -55,11 +55,8 @@ function showProgress(progress) {
 }
 
 function showFacts(entry) {
-  const facts = [];
-  if (entry.given !== null) facts.push(["In the file", entry.given ? "present" : "absent"]);
-  else facts.push(["In the file", "missing"]);
-  facts.push(["Probability that it is present", percent(entry.probability)]);
-  if (entry.given !== null) facts.push(["Error probability", percent(entry.gain)]);
+  const facts = [["In the file", entry.given], ["Probability that it is present", percent(entry.probability)]];
+  if (entry.given !== "missing") facts.push(["Error probability", percent(entry.gain)]);
   else facts.push(["Expected gain", `${entry.gain.toFixed(2)} corrections`]);
   const answers = Object.entries(entry.answers);
   if (answers.length) facts.push(["Reviewers disagree", answers.map(([name, answer]) => `${name}: ${answer}`).join(", ")]);
@@ -91,15 +88,15 @@ function showSample(entry) {
 }
 
 function showEvidence(entry) {
-  const largest = Math.max(...entry.influences.map((i) => Math.abs(i.influence)), 1e-12);
+  const largest = Math.max(...entry.influences.map(([, , influence]) => Math.abs(influence)), 1e-12);
   $("influence-title").hidden = entry.influences.length === 0;
-  $("influences").tBodies[0].replaceChildren(...entry.influences.map((i) => {
+  $("influences").tBodies[0].replaceChildren(...entry.influences.map(([feature, value, influence]) => {
     const row = document.createElement("tr");
-    const bar = element("span", "", i.influence > 0 ? "bar for" : "bar against");
-    bar.style.width = `${(5 * Math.abs(i.influence)) / largest}rem`;
+    const bar = element("span", "", influence > 0 ? "bar for" : "bar against");
+    bar.style.width = `${(5 * Math.abs(influence)) / largest}rem`;
     const cell = document.createElement("td");
-    cell.append(bar, i.influence > 0 ? "for" : "against");
-    row.append(element("th", i.feature), element("td", String(Number(i.value.toPrecision(3)))), cell);
+    cell.append(bar, influence > 0 ? "for" : "against");
+    row.append(element("th", feature), element("td", String(Number(value.toPrecision(3)))), cell);
     return row;
   }));
   const features = [
@@ -125,7 +122,7 @@ function show(state) {
   if (!entry) return;
   $("kind").textContent = kinds[entry.kind];
   $("kind").className = entry.kind;
-  $("question").replaceChildren("Does this sample have the label ", element("strong", entry.name), "?");
+  $("question").replaceChildren("Does this sample have the label ", element("strong", entry.label), "?");
   showFacts(entry);
   showSample(entry);
   showEvidence(entry);
@@ -146,7 +143,7 @@ async function act(answer) {
     // The reply comes after the annotation is on disk, and only then the next entry is shown.
     const reply = answer === "undo"
       ? await request("/api/undo", {})
-      : await request("/api/annotation", { position: entries[0].position, answer });
+      : await request("/api/annotation", { entry: entries[0].entry, answer });
     show(await reply.json());
   } catch (error) {
     message(error instanceof TypeError
