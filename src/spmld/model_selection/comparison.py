@@ -20,7 +20,7 @@ from spmld._table import TableCell, TextTable
 from spmld._validation import indexable
 from spmld.labels import Labels, read_labels
 from spmld.labels.single_class import ignore_label_warnings, warn_of_metrics
-from spmld.metrics.registry import get_metric
+from spmld.metrics.registry import get_metric, names_at_k
 from spmld.model_selection.splitters import check_splitter
 from spmld.model_selection.statistics import PairedTest, Verdict, holm_correction, paired_t_test
 
@@ -304,12 +304,9 @@ def _metric_names(metrics: Sequence[str]) -> list[str]:
     """Validate the names of metrics, and replace "_at_k" by k = 1, 3 and 5."""
     if isinstance(metrics, str) or not metrics:
         raise ValueError(f"metrics must be a sequence of metric names, got {metrics!r}")
-    names = []
     for name in metrics:
         get_metric(name)
-        at_k = name.endswith("_at_k")
-        names += [f"{name.removesuffix('k')}{k}" for k in (1, 3, 5)] if at_k else [name]
-    return list(dict.fromkeys(names))
+    return list(dict.fromkeys(name for metric in metrics for name in names_at_k(metric)))
 
 
 def _evaluate_fold(

@@ -92,11 +92,11 @@ class RowBlocks:
         return map(self.features, range(len(self)))
 
 
-Blocks = tuple[tuple[int, ...], list[Callable[[], Any]], list[Callable[[], Any]]]
+_BlockReaders = tuple[tuple[int, ...], Sequence[Callable[[], Any]], Sequence[Callable[[], Any]]]
 """Number of rows of each block, and functions that read its features and its labels, if there are any."""
 
 
-def _open_arrays(X: Any, y: Any, block_rows: int | None) -> Blocks:
+def _open_arrays(X: Any, y: Any, block_rows: int | None) -> _BlockReaders:
     """Return slices of arrays."""
     if len(getattr(X, "shape", ())) != 2:
         raise ValueError(f"X must have shape (n_samples, n_features), got {getattr(X, 'shape', X)!r}")
@@ -111,7 +111,7 @@ def _open_arrays(X: Any, y: Any, block_rows: int | None) -> Blocks:
     return tuple(s.stop - s.start for s in slices), features, labels
 
 
-def _open_parquet(path: Path, labels: list[str]) -> Blocks:
+def _open_parquet(path: Path, labels: list[str]) -> _BlockReaders:
     """Return the row groups of Parquet files, without empty ones."""
     parquet = need("pyarrow.parquet")
     files = [parquet.ParquetFile(file) for file in (sorted(path.rglob("*.parquet")) if path.is_dir() else [path])]
