@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -92,15 +92,13 @@ class Comparison:
 
     def _tests(self, metric: str, greater: bool) -> dict[str, dict[str, Any]]:
         """Return the outcome of the tests against the reference, by method."""
-        reference = self.values.get((self.reference, metric))
         tests: dict[str, PairedTest] = {}
         for method in self.methods:
-            values = self.values.get((method, metric))
-            if reference is None or values is None or method == self.reference:
+            pairs = [self.values.get((name, metric)) for name in (method, self.reference)]
+            if method == self.reference or None in pairs:
                 continue
-            defined = [pair for pair in zip(values, reference, strict=True) if not any(map(math.isnan, pair))]
-            pairs = [a for a, _ in defined], [b for _, b in defined]
-            test = paired_t_test(*pairs, greater_is_better=greater, test_train_ratio=self.test_train_ratio)
+            defined = np.array(pairs)[:, ~np.isnan(pairs).any(axis=0)]
+            test = paired_t_test(*defined, greater_is_better=greater, test_train_ratio=self.test_train_ratio)
             if test is not None:
                 tests[method] = test
         corrected = holm_correction([test.p for test in tests.values()]).tolist()
@@ -146,34 +144,6 @@ class Comparison:
             "results": self.results(),
         }
         return dict(json.loads(json.dumps(content), parse_constant=lambda number: None))
-
-    @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> Self:
-        """Return the comparison that `to_dict` was called on; other keys are ignored.
-
-        Parameters
-        ----------
-        content : mapping
-            With the keys of `to_dict`.
-
-        Returns
-        -------
-        Comparison
-        """
-        try:
-            values = {
-                (record["method"], record["metric"]): [math.nan if v is None else float(v) for v in record["folds"]]
-                for record in content["results"]
-            }
-            metrics, methods = list(content["metrics"]), list(content["methods"])
-            sizes = int(content["n_folds"]), float(content["test_train_ratio"])
-            reference, failed = content["reference"], dict(content["failed"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(
-                "content must be the dictionary that Comparison.to_dict returns, with reference, methods, metrics, "
-                f"n_folds, test_train_ratio, failed and results, got {type(error).__name__}: {error}"
-            ) from None
-        return cls(metrics, methods, reference, *sizes, values, failed)
 
     def __str__(self) -> str:
         return self.to_table().to_text()

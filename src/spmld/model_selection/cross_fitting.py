@@ -64,8 +64,7 @@ class CrossFitResult:
 
 def decision_scores(estimator: Any, X: Any) -> NDArray[Any]:
     """Return ``estimator.decision_function(X)`` as an array."""
-    scores = estimator.decision_function(X)
-    return to_numpy(scores)
+    return to_numpy(estimator.decision_function(X))
 
 
 def cross_fit(
