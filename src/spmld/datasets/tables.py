@@ -196,16 +196,12 @@ def _read_jsonl(file: Path, n_rows: int | None) -> Iterator[Any]:
 
 
 def _read_parquet(file: Path, n_rows: int | None) -> Iterator[Any]:
-    parquet = need("pyarrow.parquet")
-    try:
-        if n_rows is None:
-            yield need("pandas").read_parquet(file)
-            return
-        with parquet.ParquetFile(file) as table:
-            for batch in table.iter_batches(n_rows) if table.metadata.num_rows else [table.read()]:
-                yield batch.to_pandas()
-    except MemoryError as error:  # a damaged file describes more data than fits into memory
-        raise ValueError(f"it is damaged, or needs more memory than is available: {error}") from error
+    if n_rows is None:
+        yield need("pandas").read_parquet(file)
+        return
+    with need("pyarrow.parquet").ParquetFile(file) as table:
+        for batch in table.iter_batches(n_rows) if table.metadata.num_rows else [table.read()]:
+            yield batch.to_pandas()
 
 
 _READERS: dict[str, Callable[..., Iterator[Any]]] = {

@@ -147,17 +147,15 @@ def read_words(values: NDArray[Any], observed: NDArray[np.bool_]) -> tuple[NDArr
     """
     if values.dtype.kind not in "OU" or values.shape[1] < 2:
         return values, observed
+    observed_values = values[observed].tolist()
+    numbers = {
+        value: float(value) if isinstance(value, (bool, int, float, np.bool_, np.number)) else word_to_number(value)
+        for value in dict.fromkeys(observed_values)
+    }
+    if None in numbers.values():
+        return values, observed
     floats = np.full(values.shape, np.nan)
-    numbers: dict[Any, float | None] = {}
-    for i, j in zip(*np.nonzero(observed), strict=True):
-        value = values[i, j]
-        if value not in numbers:
-            is_number = isinstance(value, (bool, int, float, np.bool_, np.number))
-            numbers[value] = float(value) if is_number else word_to_number(value)
-        number = numbers[value]
-        if number is None:
-            return values, observed
-        floats[i, j] = number
+    floats[observed] = [numbers[value] for value in observed_values]
     return floats, ~np.isnan(floats)
 
 

@@ -94,10 +94,11 @@ class Comparison:
         """Return the outcome of the tests against the reference, by method."""
         tests: dict[str, PairedTest] = {}
         for method in self.methods:
-            pairs = [self.values.get((name, metric)) for name in (method, self.reference)]
-            if method == self.reference or None in pairs:
+            keys = (method, metric), (self.reference, metric)
+            if method == self.reference or not all(key in self.values for key in keys):
                 continue
-            defined = np.array(pairs)[:, ~np.isnan(pairs).any(axis=0)]
+            pairs = np.array([self.values[key] for key in keys])
+            defined = pairs[:, ~np.isnan(pairs).any(axis=0)]
             test = paired_t_test(*defined, greater_is_better=greater, test_train_ratio=self.test_train_ratio)
             if test is not None:
                 tests[method] = test
