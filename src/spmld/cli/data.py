@@ -55,11 +55,11 @@ def fetch(names: tuple[str, ...], as_json: bool) -> None:
     Example:
       spmld data fetch emotions scene
     """
-    from spmld.datasets.registry import checksum, dataset_info, fetch_files
+    from spmld.datasets.registry import checksum, dataset_info, local_files
 
     rows = []
     for info in [dataset_info(name) for name in names]:
-        paths = fetch_files(info.name, progress=sys.stderr.isatty())
+        paths = local_files(info, progress=sys.stderr.isatty())
         for file, path in zip(info.files, paths, strict=True):
             sha256 = checksum(path)
             state = "as recorded" if sha256 == file.sha256 else "differs"

@@ -168,17 +168,13 @@ def load_dataset(source: StrPath, *, progress: bool = False, **options: Any) -> 
     >>> load_dataset("songs.csv", prefix="is_")  # doctest: +SKIP
     >>> load_dataset("emotions")  # doctest: +SKIP
     """
-    text = os.fspath(source)
-    if text.lower() in {info.name for info in list_datasets()} and not Path(text).is_file():
+    text, names = os.fspath(source), [info.name for info in list_datasets()]
+    if text.lower() in names and not Path(text).is_file():
         if options:
-            raise ValueError(
-                f"{text} is a data set in the registry, which accepts no options, got {', '.join(options)}"
-            )
+            accepted = f"{text} is a data set in the registry, which accepts no options"
+            raise ValueError(f"{accepted}, got {', '.join(options)}")
         return fetch_dataset(text, progress=progress)
     if not Path(text).exists() and not Path(text).suffix:
-        names = [info.name for info in list_datasets()]
-        hint = did_you_mean(text, names)
-        raise FileNotFoundError(
-            f"{text} is neither an existing file nor a data set; available data sets: {', '.join(names)}{hint}"
-        )
+        available = f"available data sets: {', '.join(names)}{did_you_mean(text, names)}"
+        raise FileNotFoundError(f"{text} is neither an existing file nor a data set; {available}")
     return read_dataset(source, **options)

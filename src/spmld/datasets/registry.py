@@ -164,13 +164,8 @@ def checksum(path: StrPath) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def fetch_files(name: str, *, progress: bool = False) -> list[Path]:
-    """Return the local files of a data set in the registry; see `fetch_dataset` for the parameters.
-
-    Returns
-    -------
-    list of Path
-        Files in the order of the registry.
+def local_files(info: DatasetInfo, *, progress: bool = False) -> list[Path]:
+    """Return the local files of a data set in the order of the registry, which are downloaded if they are not found.
 
     Warns
     -----
@@ -184,14 +179,9 @@ def fetch_files(name: str, *, progress: bool = False) -> list[Path]:
 
     Examples
     --------
-    >>> [path.name for path in fetch_files("emotions")]  # doctest: +SKIP
+    >>> [path.name for path in local_files(dataset_info("emotions"))]  # doctest: +SKIP
     ['emotions-train.arff', 'emotions-test.arff', 'emotions.xml']
     """
-    return local_files(dataset_info(name), progress=progress)
-
-
-def local_files(info: DatasetInfo, *, progress: bool = False) -> list[Path]:
-    """Return the local files of a data set, which are downloaded if they are not found."""
     return [_find(file) or _download(file, info, progress) for file in info.files]
 
 

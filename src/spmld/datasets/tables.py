@@ -174,25 +174,24 @@ def _read_excel(file: Path, n_rows: int | None, *, sheet: str | None = None) -> 
 
 def _read_jsonl(file: Path, n_rows: int | None) -> Iterator[Any]:
     """Read JSON lines, or a JSON list of objects."""
-    records: list[Any] = []
     with open_text(file, "utf-8") as lines:
-        is_list = next((line.lstrip()[0] for line in lines if line.strip()), "") == "["
-        lines.seek(0)
-        if is_list:
-            records = json.load(lines)
-            if others := [record for record in records if not isinstance(record, dict)]:
-                raise ValueError(f"the items of the list must be JSON objects, got {type(others[0]).__name__}")
-        for number, line in enumerate(() if is_list else lines, start=1):
-            if not line.strip():
-                continue
-            try:
-                record = json.loads(line)
-            except json.JSONDecodeError as error:
-                raise ValueError(f"line {number} is not JSON: {error}") from None
-            if not isinstance(record, dict):
-                raise ValueError(f"line {number} must be a JSON object, got {type(record).__name__}")
-            records.append(record)
-    yield need("pandas").DataFrame(records)
+        text = lines.read()
+    if text.lstrip().startswith("["):
+        records = {f"item {i}": record for i, record in enumerate(json.loads(text), start=1)}
+    else:
+        lines_of_text = enumerate(text.split("\n"), start=1)
+        records = {f"line {i}": _load_line(i, line) for i, line in lines_of_text if line.strip()}
+    for place, record in records.items():
+        if not isinstance(record, dict):
+            raise ValueError(f"{place} must be a JSON object, got {type(record).__name__}")
+    yield need("pandas").DataFrame(list(records.values()))
+
+
+def _load_line(number: int, line: str) -> Any:
+    try:
+        return json.loads(line)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"line {number} is not JSON: {error}") from None
 
 
 def _read_parquet(file: Path, n_rows: int | None) -> Iterator[Any]:
