@@ -20,14 +20,7 @@ def one_error(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None
     Ties are broken by column index. Values are in [0, 1]; lower is better. Samples without an observed positive are
     left out.
 
-    Parameters
-    ----------
-    Y_true, scores, mask, average
-        As in `precision_at_k`.
-
-    Returns
-    -------
-    float, or ndarray if `average` is None
+    The parameters are those of `ranking_loss`.
 
     Examples
     --------
@@ -48,16 +41,10 @@ def precision_at_k(Y_true: Any, scores: Any, mask: Any = None, *, k: int = 5, av
 
     Parameters
     ----------
-    Y_true : labels in any form accepted by `spmld.labels.read_labels`
-        True labels.
-    scores : array-like of shape (n_samples, n_labels)
-        Scores, higher for more likely labels.
-    mask : array-like of bool of shape (n_samples, n_labels), optional
-        True where a label is observed. By default, the entries of `Y_true` that are not missing.
+    Y_true, scores, mask, average
+        As in `ranking_loss`.
     k : int, default=5
         Number of highest-scored labels to consider. Ties are broken by column index.
-    average : {"mean"} or None, default="mean"
-        None returns the value of each sample, label or entry, NaN where it is undefined.
 
     Returns
     -------
@@ -85,14 +72,7 @@ def recall_at_k(Y_true: Any, scores: Any, mask: Any = None, *, k: int = 5, avera
     :math:`P_i` and :math:`T_i` as in `precision_at_k`. Values are in [0, 1]; higher is better. Samples without an
     observed positive are left out.
 
-    Parameters
-    ----------
-    Y_true, scores, mask, k, average
-        As in `precision_at_k`.
-
-    Returns
-    -------
-    float, or ndarray if `average` is None
+    The parameters are those of `precision_at_k`.
 
     Examples
     --------
@@ -116,14 +96,7 @@ def ndcg_at_k(Y_true: Any, scores: Any, mask: Any = None, *, k: int = 5, average
 
     Values are in [0, 1]; higher is better. Samples without an observed positive are left out.
 
-    Parameters
-    ----------
-    Y_true, scores, mask, k, average
-        As in `precision_at_k`.
-
-    Returns
-    -------
-    float, or ndarray if `average` is None
+    The parameters are those of `precision_at_k`.
 
     Examples
     --------

@@ -24,17 +24,12 @@ def hamming_loss(
 
     Parameters
     ----------
-    Y_true : labels in any form accepted by `spmld.labels.read_labels`
-        True labels.
+    Y_true, mask, average
+        As in `ranking_loss`.
     predictions : array-like or sparse matrix of shape (n_samples, n_labels)
         Predicted labels as 0/1, -1/+1 or bool.
-    mask : array-like of bool of shape (n_samples, n_labels), optional
-        True where a label is observed. By default, the entries of `Y_true` that are not missing.
-    entry_weight : array-like of shape (n_samples, n_labels) or (n_samples,), optional
-        Weights of the observed entries, such as the inverse of the probability that an entry is observed. 0 is
-        equivalent to missing.
-    average : {"mean"} or None, default="mean"
-        None returns the value of each sample, label or entry, NaN where it is undefined.
+    entry_weight
+        As in `macro_auc`.
 
     Returns
     -------
@@ -61,14 +56,7 @@ def subset_accuracy(Y_true: Any, predictions: Any, mask: Any = None, *, average:
 
     Values are in [0, 1]; higher is better. Samples without an observed entry are left out.
 
-    Parameters
-    ----------
-    Y_true, predictions, mask, average
-        As in `hamming_loss`.
-
-    Returns
-    -------
-    float, or ndarray if `average` is None
+    The parameters are those of `hamming_loss`, without `entry_weight`.
 
     Examples
     --------
@@ -91,14 +79,7 @@ def sample_f1(Y_true: Any, predictions: Any, mask: Any = None, *, average: str |
     Values are in [0, 1]; higher is better. Samples with neither a positive nor a predicted positive among their
     observed entries are left out.
 
-    Parameters
-    ----------
-    Y_true, predictions, mask, average
-        As in `hamming_loss`.
-
-    Returns
-    -------
-    float, or ndarray if `average` is None
+    The parameters are those of `hamming_loss`, without `entry_weight`.
 
     Examples
     --------
@@ -119,14 +100,7 @@ def macro_f1(
     over the observed entries of label `j`. Values are in [0, 1]; higher is better. Labels with neither a positive nor a
     predicted positive among these entries are left out.
 
-    Parameters
-    ----------
-    Y_true, predictions, mask, entry_weight, average
-        As in `hamming_loss`.
-
-    Returns
-    -------
-    float, or ndarray if `average` is None
+    The parameters are those of `hamming_loss`.
 
     Examples
     --------
@@ -147,14 +121,7 @@ def micro_f1(Y_true: Any, predictions: Any, mask: Any = None, *, entry_weight: A
     The value is in [0, 1]; higher is better. It is NaN, with a warning, if no observed entry is positive or
     predicted positive.
 
-    Parameters
-    ----------
-    Y_true, predictions, mask, entry_weight
-        As in `hamming_loss`.
-
-    Returns
-    -------
-    float
+    The parameters are those of `hamming_loss`, without `average`.
 
     Examples
     --------

@@ -56,14 +56,7 @@ def coverage(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None 
     Values range from 0 to the number of labels minus 1; lower is better. Samples without an observed positive are
     left out.
 
-    Parameters
-    ----------
-    Y_true, scores, mask, average
-        As in `ranking_loss`.
-
-    Returns
-    -------
-    float, or ndarray if `average` is None
+    The parameters are those of `ranking_loss`.
 
     Examples
     --------
@@ -92,14 +85,7 @@ def sample_auc(Y_true: Any, scores: Any, mask: Any = None, *, average: str | Non
     Values are in [0, 1]; higher is better. Samples without an observed positive or without an observed negative are
     left out.
 
-    Parameters
-    ----------
-    Y_true, scores, mask, average
-        As in `ranking_loss`.
-
-    Returns
-    -------
-    float, or ndarray if `average` is None
+    The parameters are those of `ranking_loss`.
 
     Examples
     --------
@@ -157,16 +143,7 @@ def micro_auc(Y_true: Any, scores: Any, mask: Any = None, *, entry_weight: Any =
     The value is in [0, 1]; higher is better. It is NaN, with a warning, if there is no observed positive or no observed
     negative.
 
-    Parameters
-    ----------
-    Y_true, scores, mask
-        As in `ranking_loss`.
-    entry_weight
-        As in `macro_auc`.
-
-    Returns
-    -------
-    float
+    The parameters are those of `macro_auc`, without `average`.
 
     Examples
     --------
@@ -188,14 +165,7 @@ def label_ranking_average_precision(Y_true: Any, scores: Any, mask: Any = None, 
 
     Values are in (0, 1]; higher is better. Samples without an observed positive are left out.
 
-    Parameters
-    ----------
-    Y_true, scores, mask, average
-        As in `ranking_loss`.
-
-    Returns
-    -------
-    float, or ndarray if `average` is None
+    The parameters are those of `ranking_loss`.
 
     Examples
     --------
@@ -219,16 +189,7 @@ def macro_average_precision(
 
     Values are in (0, 1]; higher is better. Labels without an observed positive are left out.
 
-    Parameters
-    ----------
-    Y_true, scores, mask, average
-        As in `ranking_loss`.
-    entry_weight
-        As in `macro_auc`.
-
-    Returns
-    -------
-    float, or ndarray if `average` is None
+    The parameters are those of `macro_auc`.
 
     Examples
     --------
@@ -250,16 +211,7 @@ def micro_average_precision(Y_true: Any, scores: Any, mask: Any = None, *, entry
 
     The value is in (0, 1]; higher is better. It is NaN, with a warning, if there is no observed positive.
 
-    Parameters
-    ----------
-    Y_true, scores, mask
-        As in `ranking_loss`.
-    entry_weight
-        As in `macro_auc`.
-
-    Returns
-    -------
-    float
+    The parameters are those of `macro_auc`, without `average`.
 
     Examples
     --------

@@ -22,17 +22,12 @@ def log_loss(
 
     Parameters
     ----------
-    Y_true : labels in any form accepted by `spmld.labels.read_labels`
-        True labels.
+    Y_true, mask, average
+        As in `ranking_loss`.
     probabilities : array-like of shape (n_samples, n_labels)
         Predicted probabilities of the positive class.
-    mask : array-like of bool of shape (n_samples, n_labels), optional
-        True where a label is observed. By default, the entries of `Y_true` that are not missing.
-    entry_weight : array-like of shape (n_samples, n_labels) or (n_samples,), optional
-        Weights of the observed entries, such as the inverse of the probability that an entry is observed. 0 is
-        equivalent to missing.
-    average : {"mean"} or None, default="mean"
-        None returns the value of each sample, label or entry, NaN where it is undefined.
+    entry_weight
+        As in `macro_auc`.
 
     Returns
     -------
@@ -62,14 +57,7 @@ def brier_score(
     The error is :math:`(y_{ij} - p_{ij})^2`. Values are in [0, 1]; lower is better. Samples or labels without an
     observed entry are left out.
 
-    Parameters
-    ----------
-    Y_true, probabilities, mask, entry_weight, average
-        As in `log_loss`.
-
-    Returns
-    -------
-    float, or ndarray if `average` is None
+    The parameters are those of `log_loss`.
 
     Examples
     --------
