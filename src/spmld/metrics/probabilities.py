@@ -113,12 +113,7 @@ def reliability_curve(
 ) -> tuple[Floats, Floats, Floats]:
     """Compute the fraction of positives among entries with similar predicted probabilities.
 
-    Parameters
-    ----------
-    Y_true, probabilities, mask, entry_weight
-        As in `log_loss`.
-    n_bins : int, default=10
-        Number of bins of equal width in [0, 1].
+    The parameters are those of `expected_calibration_error`.
 
     Returns
     -------
