@@ -28,13 +28,7 @@ from spmld.preprocessing.numbers import NumberTexts
 from spmld.preprocessing.problems import TableError, TableProblem, TableWarning
 
 
-def from_frame(
-    frame: Any,
-    *,
-    name: str = "",
-    source: str = "",
-    **roles: Any,
-) -> Dataset:
+def from_frame(frame: Any, *, name: str = "", source: str = "", **roles: Any) -> Dataset:
     """Convert a DataFrame to a data set.
 
     If all features are numbers without missing values, they are used unchanged. Otherwise they are encoded by

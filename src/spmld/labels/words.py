@@ -5,7 +5,6 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 _PAIRS = (
@@ -133,30 +132,6 @@ def to_number(value: Any, words: Mapping[str, float] | None = None) -> float:
         return math.nan
     number = word_to_number(value, words)
     return float(value) if number is None else number
-
-
-def read_words(values: NDArray[Any], observed: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Convert several labels that are words, numbers and bools to 0 and 1; other values and one label are unchanged.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spmld.labels.words import read_words
-    >>> read_words(np.array([["yes", "?"]]), np.array([[True, True]]))
-    (array([[ 1., nan]]), array([[ True, False]]))
-    """
-    if values.dtype.kind not in "OU" or values.shape[1] < 2:
-        return values, observed
-    observed_values = values[observed].tolist()
-    numbers = {
-        value: float(value) if isinstance(value, (bool, int, float, np.bool_, np.number)) else word_to_number(value)
-        for value in dict.fromkeys(observed_values)
-    }
-    if None in numbers.values():
-        return values, observed
-    floats = np.full(values.shape, np.nan)
-    floats[observed] = [numbers[value] for value in observed_values]
-    return floats, ~np.isnan(floats)
 
 
 def order_words(classes: NDArray[Any]) -> NDArray[Any]:
