@@ -135,15 +135,8 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain types for JSON: None for NaN, and `results` instead of values."""
-        content = {
-            "reference": self.reference,
-            "methods": self.methods,
-            "metrics": self.metrics,
-            "n_folds": self.n_folds,
-            "test_train_ratio": self.test_train_ratio,
-            "failed": self.failed,
-            "results": self.results(),
-        }
+        names = ("reference", "methods", "metrics", "n_folds", "test_train_ratio", "failed")
+        content = {**{name: getattr(self, name) for name in names}, "results": self.results()}
         return dict(json.loads(json.dumps(content), parse_constant=lambda number: None))
 
     def __str__(self) -> str:
