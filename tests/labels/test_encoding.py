@@ -212,5 +212,5 @@ def test_other_values_raise(trusted):
 
 def test_lists_of_tags_are_not_labels():
     for Y in (pd.Series([["rock"], ["pop", "jazz"]]), pd.DataFrame({"a": [["rock"], 1], "b": [1, 0]})):
-        with pytest.raises(ValueError, match="labels must not be lists .*read_tags"):
+        with pytest.raises(ValueError, match=r"labels must not be lists .*read_tags"):
             read_labels(Y)

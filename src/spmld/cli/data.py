@@ -60,9 +60,9 @@ def fetch(names: tuple[str, ...], as_json: bool) -> None:
     rows = []
     for info in [dataset_info(name) for name in names]:
         paths = local_files(info, progress=sys.stderr.isatty())
-        for file, path in zip(info.files, paths, strict=True):
+        for recorded, path in zip(info.files.values(), paths, strict=True):
             sha256 = checksum(path)
-            state = "as recorded" if sha256 == file.sha256 else "differs"
+            state = "as recorded" if sha256 == recorded else "differs"
             rows.append({"name": info.name, "file": str(path), "sha256": sha256, "checksum": state})
         print_message(f"{info.name}: please cite {info.citation}. License: {info.license}.")
     lines = [(row["name"], row["file"], f"{row['checksum']}: {row['sha256']}") for row in rows]

@@ -13,17 +13,7 @@ from spmld._frames import to_pandas
 from spmld._io import need
 from spmld.datasets.dataset import Dataset
 from spmld.datasets.roles import PREFIX, LabelColumns, TableRoles, read_label_column, read_label_columns
-from spmld.preprocessing import TableEncoder
-from spmld.preprocessing.columns import (
-    IGNORED_KINDS,
-    column_kind,
-    column_notes,
-    describe_column,
-    duplicated_rows,
-    is_typed,
-    to_numbers,
-    without_missing_words,
-)
+from spmld.preprocessing import TableEncoder, columns
 from spmld.preprocessing.numbers import NumberTexts
 from spmld.preprocessing.problems import TableError, TableProblem, TableWarning
 
@@ -95,7 +85,7 @@ def from_frame(frame: Any, *, name: str = "", source: str = "", **roles: Any) ->
     notes = [*labels.notes, *_feature_notes(features, table, kinds, encoder), *_row_notes(frame, table, kinds)]
     for note in notes:
         warnings.warn(TableWarning(note), stacklevel=2)
-    used_names = [name for name, kind in kinds.items() if kind not in IGNORED_KINDS]
+    used_names = [name for name, kind in kinds.items() if kind not in columns.IGNORED_KINDS]
     return Dataset(
         X,
         labels.Y,
@@ -106,7 +96,7 @@ def from_frame(frame: Any, *, name: str = "", source: str = "", **roles: Any) ->
         sample_names=sample_names(frame, table),
         encoder=encoder,
         roles=replace(table, tag_sep=labels.tag_sep or table.tag_sep),
-        columns={name: describe_column(name, kind, encoder) for name, kind in kinds.items()},
+        columns={name: columns.describe_column(name, kind, encoder) for name, kind in kinds.items()},
     )
 
 
@@ -115,14 +105,14 @@ def _encode(features: Any, roles: TableRoles) -> tuple[Any, dict[str, str], Tabl
     declared: dict[str, Any] = {kind: list(getattr(roles, kind)) for kind in ("text", "number", "category", "date")}
     encoded = {name for kind, names in declared.items() if kind != "number" for name in names}
     kinds: dict[str, str] = {}
-    for name in sorted(features.columns, key=lambda name: is_typed(features[name])):  # the others show it first
-        kinds[name] = "encoded" if name in encoded else column_kind(features[name])
-        if kinds[name] not in IGNORED_KINDS and not _is_complete(features[name], kinds[name]):
+    for name in sorted(features.columns, key=lambda name: columns.is_typed(features[name])):  # the others show it first
+        kinds[name] = "encoded" if name in encoded else columns.column_kind(features[name])
+        if kinds[name] not in columns.IGNORED_KINDS and not _is_complete(features[name], kinds[name]):
             break
     else:
-        used = [name for name in features.columns if kinds[name] not in IGNORED_KINDS]
+        used = [name for name in features.columns if kinds[name] not in columns.IGNORED_KINDS]
         if used:
-            X = np.column_stack([to_numbers(features[name]).to_numpy() for name in used])
+            X = np.column_stack([columns.to_numbers(features[name]).to_numpy() for name in used])
             return X, {name: kinds[name] for name in features.columns}, None
     options: dict[str, Any] = {name: getattr(roles, name) for name in ("day_first", "decimal", "strict")}
     encoder = TableEncoder(**declared, **options).fit(features)
@@ -133,7 +123,7 @@ def _encode(features: Any, roles: TableRoles) -> tuple[Any, dict[str, str], Tabl
 
 def _is_complete(column: Any, kind: str) -> bool:
     """Return whether a column has finite numbers only."""
-    return kind == "number" and column.dtype.kind in "biuf" and bool(to_numbers(column).notna().all())
+    return kind == "number" and column.dtype.kind in "biuf" and bool(columns.to_numbers(column).notna().all())
 
 
 def sample_names(frame: Any, roles: TableRoles) -> list[Any] | None:
@@ -163,17 +153,17 @@ def _feature_notes(
     """Return notes about columns that are ignored or detected as text, and about guesses."""
     notes: list[TableProblem] = []
     for name, kind in kinds.items():
-        if kind in IGNORED_KINDS:
+        if kind in columns.IGNORED_KINDS:
             options: list[tuple[str, str]] = []
             if kind in ("identifier", "row number") and not name.startswith("Unnamed"):
                 options += [("id", name)] if roles.id is None else []
-                other = "number" if is_typed(features[name]) else "category"
+                other = "number" if columns.is_typed(features[name]) else "category"
                 options += [(other, name)] if kind == "identifier" else []
-            text = f"column {name!r} {IGNORED_KINDS[kind]} and is not used as a feature"
+            text = f"column {name!r} {columns.IGNORED_KINDS[kind]} and is not used as a feature"
             notes.append(TableProblem(text, tuple(options)))
         elif kind == "text" and name not in roles.text:
             notes.append(TableProblem(f"column {name!r} is encoded as text", (("text", name), ("drop", name))))
-        notes += [] if encoder is None else column_notes(features[name], encoder)
+        notes += [] if encoder is None else columns.column_notes(features[name], encoder)
     return notes
 
 
@@ -185,7 +175,7 @@ def _row_notes(frame: Any, roles: TableRoles, kinds: dict[str, str]) -> list[Tab
         text = f"the identifiers in {roles.id!r} are not unique: {repeated!r} occurs more than once"
         notes.append(TableProblem(text))
     names = [name for name in frame.columns if name != roles.id and kinds.get(name) not in ("identifier", "row number")]
-    n_duplicates = int(duplicated_rows(frame[names]).sum())
+    n_duplicates = int(columns.duplicated_rows(frame[names]).sum())
     if n_duplicates:
         duplicates = "is a duplicate" if n_duplicates == 1 else "are duplicates"
         text = f"{n_duplicates} of {len(frame)} rows {duplicates} of another row"
@@ -214,13 +204,13 @@ def numeric_columns(frame: Any, columns: Sequence[str], decimal: str | None = No
 
 
 def _column_to_floats(column: Any, decimal: str | None) -> NDArray[np.float64]:
-    if is_typed(column):
-        return to_numbers(column).to_numpy()
+    if columns.is_typed(column):
+        return columns.to_numbers(column).to_numpy()
     texts = NumberTexts(column, decimal)
     numbers = texts.values(texts.format)
-    unclear = "" if texts.is_clear else "?"
-    guessed = [value for value, n in texts.parsed.items() if n.unit or n.bound or (n.decimal and n.decimal == unclear)]
-    invalid = [*without_missing_words(column[(column.notna() & numbers.isna()).to_numpy()]), *guessed]
+    unclear = "none" if texts.is_clear else "?"
+    guessed = [value for value, n in texts.parsed.items() if n.unit or n.bound or n.decimal == unclear]
+    invalid = [*columns.without_missing_words(column[(column.notna() & numbers.isna()).to_numpy()]), *guessed]
     if invalid:
         raise ValueError(
             f"column {column.name!r} contains {invalid[0]!r}, which is not a number, or could be two numbers: pass the "
