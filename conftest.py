@@ -41,8 +41,8 @@ def load():
         info = study_data.PAPER_DATA.get(name) or dataset_info(name)
         if name not in kept:
             try:
-                for file in info.files:
-                    find_file(file.name)
+                for address in info.files:
+                    find_file(address.rpartition("/")[2])
             except FileNotFoundError as error:
                 pytest.skip(f"real data: {error}")
             with warnings.catch_warnings():

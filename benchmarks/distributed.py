@@ -1,9 +1,9 @@
 """Fits on one and two Dask workers with one thread each: run time, CPU time, bytes sent, and a cost model.
 
-``python -m benchmarks.distributed [samples]`` (default 400,000; needs two free cores) generates planted data in 16
+``python -m benchmarks.distributed [samples]`` (default 400,000; needs two free cores) generates planted data in two
 chunks on the workers and fits `SPMLD` with a fixed number of outer iterations. Numbers are those of one outer
 iteration. Bytes are those that the workers send, counted by Dask, and the sizes of the functions that the client sends,
-compared with 4 (l + d) k floats per chunk, and per block of joined chunks.
+compared with 4 (l + d) k floats per chunk.
 
 A fit to 1,600 samples measures b, the time of a step without its computations. In the cost model, an iteration takes a
 seconds of CPU per row, divided by the number of workers, and b seconds for each step. The CPU time of an iteration is
@@ -24,7 +24,7 @@ from distributed import Client, LocalCluster
 from spmld import SPMLD
 from spmld.scale.cluster import DaskEngine
 
-D, L, K, N_ITER, N_CHUNKS = 100, 50, 20, 4, 16
+D, L, K, N_ITER, N_CHUNKS = 100, 50, 20, 4, 2
 
 
 def make_block(seeds, rows):
@@ -49,7 +49,6 @@ class Cost:
     received: float
     sent: float
     steps: float
-    n_blocks: int
 
     @property
     def cpu(self):
@@ -58,14 +57,14 @@ class Cost:
 
 
 class Counts:
-    """Steps of the engine, bytes of the functions that it sends, and the number of blocks."""
+    """Steps of the engine, and bytes of the functions that it sends."""
 
     def __init__(self):
-        self.steps, self.bytes, self.n_blocks = 0, 0, 0
+        self.steps, self.bytes = 0, 0
 
     def install(self):
         """Count the functions that all engines send."""
-        send, apply = DaskEngine._send, DaskEngine.map
+        send = DaskEngine._send
 
         def counted_send(engine, function):
             packed = send(engine, function)
@@ -73,11 +72,7 @@ class Counts:
             self.bytes += len(cloudpickle.dumps(function))
             return packed
 
-        def counted_map(engine, function, *rows):
-            self.n_blocks = len(rows[0])
-            return apply(engine, function, *rows)
-
-        DaskEngine._send, DaskEngine.map = counted_send, counted_map
+        DaskEngine._send = counted_send
 
 
 def counters(client):
@@ -103,7 +98,7 @@ def measure(n, n_workers, counts):
 
         model.set_params(callback=note).fit(data[:, :D], data[:, D:])
     wall, client_cpu, sent, steps, *cpu, received = (np.array(records[-1]) - np.array(records[0])) / (len(records) - 1)
-    return Cost(wall, client_cpu, max(cpu), sum(cpu), received, sent, steps, counts.n_blocks)
+    return Cost(wall, client_cpu, max(cpu), sum(cpu), received, sent, steps)
 
 
 def main(n=400_000):
@@ -120,7 +115,7 @@ def main(n=400_000):
             f"{n_workers} workers: {cost.wall:.2f} s, {cost.worker_cpu:.2f} s of CPU of the workers and "
             f"{cost.client_cpu:.2f} s of the client, {cost.steps:.0f} steps, {cost.received / 1e6:.2f} MB from the "
             f"workers and {cost.sent / 1e6:.2f} MB from the client, {total / N_CHUNKS / bound:.2f} times 4 (l + d) k "
-            f"floats per chunk and {total / cost.n_blocks / bound:.2f} times per joined block ({cost.n_blocks})",
+            "floats per chunk",
             flush=True,
         )
     one, two = costs[1], costs[2]

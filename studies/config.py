@@ -9,7 +9,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from spmld.metrics.registry import get_metric
+from spmld.metrics.registry import METRICS, names_at_k
 
 Params = dict[str, Any]
 
@@ -216,12 +216,8 @@ class Study:
 
 
 def is_metric(name: str) -> bool:
-    """Return whether every trial records a metric: k is 1, 3 or 5, and metrics with propensities are not recorded."""
-    try:
-        metric, options = get_metric(name)
-    except ValueError:
-        return False
-    return "propensities" not in metric.options and ("k" not in metric.options or options.get("k") in (1, 3, 5))
+    """Return whether every trial records a metric; k is 1, 3 or 5."""
+    return any(name in names_at_k(metric) for metric in METRICS)
 
 
 def list_studies() -> dict[str, Path]:

@@ -223,7 +223,7 @@ def _evaluate(model: Any, X: Any, Y: Any, tied_to: Any = None) -> dict[str, floa
     outputs = {name: getattr(model, method)(X) for name, method in methods.items() if hasattr(model, method)}
     if tied_to is not None and "scores" in outputs:
         outputs["scores"] = _tie_equal_labels(outputs["scores"], tied_to)
-    metrics = evaluate(Y, **outputs).to_dict()
+    metrics = dict(evaluate(Y, **outputs))
     if "predictions" in outputs:
         observed, predicted = ~np.isnan(Y), np.asarray(outputs["predictions"])
         for name, labels in (("predicted_cardinality", predicted), ("true_cardinality", Y)):
@@ -246,13 +246,13 @@ def _evaluate_completion(model: Any, X: Any, Y: Any, truth: Any) -> dict[str, fl
     """Return the metrics of the completed labels on the missing entries."""
     labels, confidences = model.complete(X, Y)
     p = np.where(np.asarray(labels) == 1, confidences, 1 - confidences)
-    return evaluate(truth, scores=p, predictions=(p > 0.5).astype(int), probabilities=p, mask=np.isnan(Y)).to_dict()
+    return dict(evaluate(truth, scores=p, predictions=(p > 0.5).astype(int), probabilities=p, mask=np.isnan(Y)))
 
 
 def _evaluate_audit(error_scores: Any, Y: Any, truth: Any) -> dict[str, float]:
     """Return the metrics of finding the corrupted labels among the observed ones."""
     observed = ~np.isnan(Y)
-    return evaluate(truth != Y, scores=np.where(observed, error_scores, 0.0), mask=observed).to_dict()
+    return dict(evaluate(truth != Y, scores=np.where(observed, error_scores, 0.0), mask=observed))
 
 
 def _mean(values: list[float]) -> float:

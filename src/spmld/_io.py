@@ -48,8 +48,10 @@ def reading(path: StrPath, kind: str) -> Iterator[Path]:
         raise ValueError(f"{file} is empty, expected {kind}")
     try:
         yield file
-    except (ImportError, MemoryError, PermissionError):
+    except (ImportError, PermissionError):
         raise
+    except MemoryError as error:
+        raise ValueError(f"{file} is damaged, or needs more memory than is available: {error}") from error
     except UnicodeDecodeError as error:
         byte = f"byte 0x{error.object[error.start]:02x} at position {error.start}"
         hint = "save it as UTF-8, or pass its encoding, such as cp1252 for files of Windows (--encoding cp1252)"

@@ -41,7 +41,7 @@ def test_list_prints_lines_or_json(spmld):
     assert ["emotions", "391", "202", "72", "6", "songs with the emotions they evoke"] in lines
     status, out, err = spmld("list", "--json")
     entries = {entry["name"]: entry for entry in json.loads(out)}
-    assert entries["yeast"]["files"][0]["sha256"].startswith("e759dc99")
+    assert next(iter(entries["yeast"]["files"].values())).startswith("e759dc99")
     assert "Elisseeff" in entries["yeast"]["citation"]
 
 
@@ -107,8 +107,7 @@ def test_errors_are_one_line_without_a_traceback(args, status, message, spmld):
 
 
 def test_fetch_without_network_exits_with_1(spmld, monkeypatch):
-    file = registry.RemoteFile("http://127.0.0.1:9/songs.xml", None)
-    info = registry.DatasetInfo("songs", "", 2, 1, 1, 2, (file,), "", "")
+    info = registry.DatasetInfo("songs", "", 2, 1, 1, 2, {"http://127.0.0.1:9/songs.xml": "0"}, "", "")
     monkeypatch.setitem(registry._REGISTRY, "songs", info)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     status, out, err = spmld("fetch", "songs")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from spmld.datasets import Dataset, fetch_dataset, list_datasets, load_dataset, write_dataset
-from spmld.datasets.registry import _REGISTRY, DatasetInfo, RemoteFile, checksum, find_file
+from spmld.datasets.registry import _REGISTRY, DatasetInfo, checksum, find_file
 
 HEAD = "@relation songs\n@attribute pitch numeric\n@attribute sad {0,1}\n@attribute calm {0,1}\n@data\n"
 FILES = {
@@ -35,7 +35,7 @@ def songs(tmp_path, monkeypatch):
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     root = f"http://127.0.0.1:{server.server_address[1]}/"
-    files = tuple(RemoteFile(root + name, checksum(served / name)) for name in FILES)
+    files = {root + name: checksum(served / name) for name in FILES}
     info = DatasetInfo("songs", "songs with moods", 2, 1, 1, 2, files, "none", "nobody")
     monkeypatch.setitem(_REGISTRY, "songs", info)
     monkeypatch.setenv("SPMLD_CACHE", str(tmp_path / "cache"))
@@ -95,7 +95,7 @@ def test_without_network_the_error_says_what_to_do(songs, tmp_path):
         "SPMLD_DATA",
         "not set",
         str(tmp_path / "cache"),
-        *(f.address for f in info.files),
+        *info.files,
     ):
         assert part in str(caught.value)
 
@@ -146,7 +146,8 @@ def test_entries_of_the_registry_have_sources_checksums_and_licenses():
     for info in infos:
         assert info.license
         assert info.citation
-        assert all(file.address.startswith("https://") and len(bytes.fromhex(file.sha256)) == 32 for file in info.files)
+        assert all(address.startswith("https://") for address in info.files)
+        assert all(len(bytes.fromhex(sha256)) == 32 for sha256 in info.files.values())
 
 
 def test_files_are_found_in_subfolders(tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from spmld.datasets import read_dataset
-from spmld.datasets.libsvm import read_libsvm, read_libsvm_blocks
+from spmld.datasets.libsvm import read_libsvm, read_libsvm_features
 from tests.datasets.text_files import write_libsvm
 
 
@@ -70,8 +70,7 @@ def test_sizes_that_do_not_fit_the_file_raise_before_memory_is_used(content, mes
     assert peak < 3e7
 
 
-@pytest.mark.parametrize("n_rows", [1, 2, 5, 100])
-def test_blocks_have_the_features_of_the_whole_file(tmp_path, n_rows):
+def test_features_are_those_of_the_data_set(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(12, 4)).round(3) * (rng.random((12, 4)) < 0.5)
     X[:, -1] = 1.0
@@ -83,22 +82,20 @@ def test_blocks_have_the_features_of_the_whole_file(tmp_path, n_rows):
     contents["comments.svm"] = "# 0:1\n" + contents["data.svm"].replace("\n", " # 0:2\n\n", 3)
     for name, content in contents.items():
         (tmp_path / name).write_text(content)
-        blocks = list(read_libsvm_blocks(tmp_path / name, 4, n_rows))
-        np.testing.assert_array_equal(np.vstack([block.toarray() for block in blocks]), X, err_msg=name)
+        np.testing.assert_array_equal(read_libsvm_features(tmp_path / name, 4).toarray(), X, err_msg=name)
         np.testing.assert_array_equal(read_dataset(tmp_path / name).X.toarray(), X, err_msg=name)
+    wider = read_libsvm_features(tmp_path / "data.svm", 6).toarray()
+    np.testing.assert_array_equal(wider, np.hstack([X, np.zeros((12, 2))]))
 
 
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
         ("a.txt", "2 3 1\n0 0:1\n0 1:1\n", "the first line specifies 3 features, expected 2"),
-        ("a.txt", "3 2 1\n0 0:1\n0 1:1\n", "the first line specifies 3 samples, but the file has 2"),
         ("a.svm", "0 1:1\n0 3:1\n", "n_features was set to 2"),
-        ("a.svm", "# nothing\n", "the file has no samples"),
-        ("a.svm", "0 1:1\n0 b\n", "cannot be read as a LIBSVM file"),
     ],
 )
-def test_blocks_of_other_files_raise(tmp_path, name, content, message):
+def test_other_features_than_expected_raise(tmp_path, name, content, message):
     (tmp_path / name).write_text(content)
     with pytest.raises(ValueError, match=message):
-        list(read_libsvm_blocks(tmp_path / name, 2, 1))
+        read_libsvm_features(tmp_path / name, 2)

@@ -152,7 +152,7 @@ def test_views_can_be_added():
 @pytest.mark.parametrize("metric", ["label_ranking_average_precision", "coverage", "macro_auc", "ndcg_at_3"])
 def test_any_metric_of_scores_can_be_used_for_selection(metric):
     fitted = model(scoring=metric, views=("linear",), keep_fraction=1.0, dependency_weight=0.0).fit(DATA.X, Y)
-    value = evaluate(Y, scores=fitted.out_of_fold_scores_).to_dict()[metric]
+    value = evaluate(Y, scores=fitted.out_of_fold_scores_)[metric]
     expected = value if metric == "coverage" else 1 - value
     assert min(losses_of("linear", fitted).values()) == pytest.approx(expected, rel=0.15)
 

@@ -208,3 +208,9 @@ def test_samples_or_entries_are_marked_by_truth_values_and_missing_entries_are_n
 def test_other_values_raise(trusted):
     with pytest.raises(ValueError, match="trusted must be an array of bool"):
         mark_trusted(LABELS, trusted)
+
+
+def test_lists_of_tags_are_not_labels():
+    for Y in (pd.Series([["rock"], ["pop", "jazz"]]), pd.DataFrame({"a": [["rock"], 1], "b": [1, 0]})):
+        with pytest.raises(ValueError, match=r"labels must not be lists .*read_tags"):
+            read_labels(Y)

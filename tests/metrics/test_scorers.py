@@ -82,15 +82,8 @@ def test_grid_search_minimizes_losses(name, data):
 def test_a_number_in_the_name_is_k(data):
     X, Y = data
     model = Ridge().fit(X, Y)
-    assert scorer("recall_at_2")(model, X, Y) == scorer("recall_at_k", k=2)(model, X, Y)
+    assert scorer("recall_at_2")(model, X, Y) == metrics.recall_at_k(Y, model.decision_function(X), k=2)
     assert scorer("recall_at_2")(model, X, Y) != scorer("recall_at_4")(model, X, Y)
-
-
-def test_options_reach_the_metric(data):
-    X, Y = data
-    model = Ridge().fit(X, Y)
-    expected = -metrics.expected_calibration_error(Y, model.predict_proba(X), n_bins=3)
-    assert scorer("expected_calibration_error", n_bins=3)(model, X, Y) == expected
 
 
 def test_probabilities_are_used_without_a_decision_function():
@@ -103,15 +96,13 @@ def test_an_estimator_without_the_needed_method_raises():
         scorer("log_loss")(object(), None, None)
 
 
-def test_scorers_can_be_pickled_cloned_and_printed(data):
+def test_scorers_can_be_pickled_and_cloned(data):
     X, Y = data
     model = Ridge().fit(X, Y)
-    original = scorer("recall_at_k", k=2)
-    assert repr(original) == "scorer('recall_at_k', k=2)"
-    assert repr(scorer("ndcg_at_3")) == "scorer('ndcg_at_3')"
+    original = scorer("recall_at_2")
     for copy in (pickle.loads(pickle.dumps(original)), clone(original, safe=False)):
+        assert copy == original
         assert copy(model, X, Y) == original(model, X, Y)
-        assert repr(copy) == repr(original)
 
 
 @pytest.mark.parametrize("classes", [("no", "yes"), (1, 2)])

@@ -7,7 +7,7 @@ import pytest
 import sklearn.metrics as sk
 
 from spmld import MaskedLogistic, metrics
-from spmld.metrics import evaluate, scorer
+from spmld.metrics import evaluate
 from spmld.metrics.registry import METRICS
 
 WEIGHTED = [name for name, metric in METRICS.items() if metric.weighted]
@@ -172,9 +172,3 @@ def test_metrics_over_samples_do_not_accept_weights(name):
     assert "entry_weight" not in signature(METRICS[name].function).parameters
     with pytest.raises(TypeError, match="entry_weight"):
         METRICS[name].function([[1, 0]], [[1, 0]], entry_weight=[[1, 1]])
-
-
-def test_scorers_do_not_accept_weights():
-    """Cross-validation would not split them."""
-    with pytest.raises(ValueError, match=r"scorer\('hamming_loss'\) got entry_weight, accepts no options"):
-        scorer("hamming_loss", entry_weight=np.ones((3, 2)))

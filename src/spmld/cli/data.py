@@ -55,14 +55,14 @@ def fetch(names: tuple[str, ...], as_json: bool) -> None:
     Example:
       spmld data fetch emotions scene
     """
-    from spmld.datasets.registry import checksum, dataset_info, fetch_files
+    from spmld.datasets.registry import checksum, dataset_info, local_files
 
     rows = []
     for info in [dataset_info(name) for name in names]:
-        paths = fetch_files(info.name, progress=sys.stderr.isatty())
-        for file, path in zip(info.files, paths, strict=True):
+        paths = local_files(info, progress=sys.stderr.isatty())
+        for recorded, path in zip(info.files.values(), paths, strict=True):
             sha256 = checksum(path)
-            state = "as recorded" if sha256 == file.sha256 else "differs"
+            state = "as recorded" if sha256 == recorded else "differs"
             rows.append({"name": info.name, "file": str(path), "sha256": sha256, "checksum": state})
         print_message(f"{info.name}: please cite {info.citation}. License: {info.license}.")
     lines = [(row["name"], row["file"], f"{row['checksum']}: {row['sha256']}") for row in rows]

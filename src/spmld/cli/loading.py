@@ -19,7 +19,7 @@ from spmld.datasets import Dataset, TableError, TableRoles, TableWarning, load_d
 from spmld.datasets.files import accepted_options, file_format
 from spmld.datasets.frames import from_frame, identifier_text
 from spmld.datasets.roles import PREFIX, read_label_columns
-from spmld.datasets.tables import TABLE_OPTIONS, check_options, table_format
+from spmld.datasets.tables import TABLE_FORMATS, check_options, table_format
 from spmld.labels.tags import separators
 from spmld.preprocessing.problems import TableProblem
 
@@ -123,7 +123,7 @@ class Source:
         """Return the options of the reader of tables, or raise ValueError if one does not apply to the format."""
         options = {name: value for name, value in self.options.items() if name != "format"}
         check_options(options, accepted_options(kind), f"{self.path} is read as {kind}")
-        return {name: options[name] for name in TABLE_OPTIONS[kind] if name in options}
+        return {name: options[name] for name in TABLE_FORMATS[kind].options if name in options}
 
     def load_part(self, folds: int | None = None) -> Dataset:
         """Load the samples to fit on: the part, or all if there is no official split."""

@@ -13,7 +13,7 @@ from spmld.cli.printing import list_first, print_message
 from spmld.datasets import Dataset, TableError, TableRoles
 from spmld.datasets.files import file_format
 from spmld.datasets.frames import numeric_columns, sample_names
-from spmld.datasets.libsvm import read_libsvm_blocks
+from spmld.datasets.libsvm import read_libsvm_features
 from spmld.datasets.roles import absent_columns, read_label_columns
 from spmld.datasets.tables import BLOCK_ROWS, read_table_blocks
 from spmld.preprocessing.problems import TableProblem
@@ -114,25 +114,24 @@ def match(source: Source, path: str, info: ModelInfo, *, labels: bool, completin
 def match_blocks(source: Source, path: str, info: ModelInfo) -> Iterator[MatchedData]:
     """Yield blocks of samples, without labels, in the form that the model in the file `path` expects.
 
-    CSV, Parquet and LIBSVM files are read in blocks, so that predictions of large files need little memory, other
-    formats whole.
+    CSV and Parquet files are read in blocks, so that predictions of large files need little memory, other formats
+    whole.
     """
     source = source.like_fit(info)
     kind, all_samples = source.table_kind, source.part in (None, "all")
-    if all_samples and _is_libsvm(source, info):
-        for X in read_libsvm_blocks(source.path, info.n_features or 0, BLOCK_ROWS):
-            yield MatchedData(X, None, _label_names(info))
-    elif kind is None or info.feature_names is None or not all_samples:
-        whole = match(source, path, info, labels=False)
-        n = whole.X.shape[0]
-        for rows in [slice(start, start + BLOCK_ROWS) for start in range(0, n, BLOCK_ROWS)]:
-            samples = None if whole.sample_names is None else whole.sample_names[rows]
-            yield whole if n <= BLOCK_ROWS else replace(whole, X=whole.X[rows], sample_names=samples)
-    else:
+    if all_samples and kind is not None and info.feature_names is not None:
         offset = 0
         for frame in read_table_blocks(source.path, format=kind, n_rows=BLOCK_ROWS, **source.file_options(kind)):
             yield _match_table(source, frame, info, labels=False, offset=offset)
             offset += len(frame)
+        return
+    if all_samples and _is_libsvm(source, info):
+        whole = MatchedData(read_libsvm_features(source.path, info.n_features or 0), None, _label_names(info))
+    else:
+        whole = match(source, path, info, labels=False)
+    for rows in [slice(start, start + BLOCK_ROWS) for start in range(0, whole.X.shape[0], BLOCK_ROWS)]:
+        samples = None if whole.sample_names is None else whole.sample_names[rows]
+        yield replace(whole, X=whole.X[rows], sample_names=samples)
 
 
 def _label_names(info: ModelInfo) -> list[str]:

@@ -69,25 +69,28 @@ def read_arff(
         content = parse_arff(text)
         if not content.rows:
             raise ValueError("the file has no samples after @data")
-        names = list(content.attributes)
-        hierarchical = [i for i, kind in enumerate(content.attributes.values()) if isinstance(kind, tuple)]
-        if hierarchical:
-            return _read_hierarchical(content, hierarchical[0], file.stem)
-        label_columns = _find_labels(names, content.relation, labels, xml or _find_xml(file))
-        feature_columns = sorted(set(range(len(names))) - set(label_columns))
-        check_sizes(len(content.rows), len(names), len(label_columns), len(text))
-        X, Y = (_to_array(content, part) for part in (feature_columns, label_columns))
-        features, labels = ([names[i] for i in part] for part in (feature_columns, label_columns))
-        return Dataset(X, Y.toarray() if sp.issparse(Y) else Y, features, labels, file.stem)
+        names, kinds = list(content.attributes), list(content.attributes.values())
+        columns = [i for i, kind in enumerate(kinds) if isinstance(kind, tuple)][:1]
+        hierarchy: Hierarchy | None = None
+        if columns:
+            hierarchy = Hierarchy.from_paths(kinds[columns[0]])
+            Y, label_names = _read_paths(content, columns[0])
+        else:
+            columns = _find_labels(names, content.relation, labels, xml or _find_xml(file))
+            check_sizes(len(content.rows), len(names), len(columns), len(text))
+            Y, label_names = _to_array(content, columns), [names[i] for i in columns]
+        features = sorted(set(range(len(names))) - set(columns))
+        feature_names = [names[i] for i in features]
+        Y = Y.toarray() if sp.issparse(Y) else Y
+        return Dataset(_to_array(content, features), Y, feature_names, label_names, file.stem, hierarchy=hierarchy)
 
 
-def _read_hierarchical(content: "ArffText", column: int, name: str) -> Dataset:
-    """Return the data set of a file with a hierarchical attribute: paths of labels, joined by @."""
-    names = list(content.attributes)
-    paths = content.attributes[names[column]]
-    label_names = list(dict.fromkeys(node for path in paths for node in path_nodes(path)))
-    places = {node: j for j, node in enumerate(label_names)}
-    Y = np.zeros((len(content.rows), len(label_names)))
+def _read_paths(content: "ArffText", column: int) -> tuple[Any, list[str]]:
+    """Return the labels of a hierarchical attribute, whose values are paths of labels joined by @, and their names."""
+    attribute, paths = list(content.attributes.items())[column]
+    names = list(dict.fromkeys(node for path in paths for node in path_nodes(path)))
+    places = {node: j for j, node in enumerate(names)}
+    Y = np.zeros((len(content.rows), len(names)))
     for i, (line, row) in enumerate(content.rows.items()):
         value = row.get(column)
         if value is None:
@@ -96,13 +99,9 @@ def _read_hierarchical(content: "ArffText", column: int, name: str) -> Dataset:
         nodes = [node for path in value.split("@") for node in path_nodes(path)]
         unknown = [node for node in nodes if node not in places]
         if unknown:
-            attribute = names[column]
             raise ValueError(f"line {line}: {attribute!r} must have paths of the attribute, got {unknown[0][:80]!r}")
         Y[i, [places[node] for node in nodes]] = 1
-    features = [i for i in range(len(names)) if i != column]
-    hierarchy = Hierarchy.from_paths(paths)
-    X = _to_array(content, features)
-    return Dataset(X, Y, [names[i] for i in features], label_names, name, hierarchy=hierarchy)
+    return Y, names
 
 
 def _find_xml(file: Path) -> Path | None:

@@ -8,7 +8,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -74,8 +74,7 @@ def csv_blocks(
 ) -> Iterator[Any]:
     """Yield a CSV file as DataFrames of `n_rows` rows, or as one DataFrame if it is None.
 
-    The types of the columns are the same in all blocks: a file with more than one block is read twice, first for the
-    types.
+    The types of the columns are the same in all blocks: the file is read twice, first for the types.
     """
     pandas, options = need("pandas"), _reader_options(file, encoding, sep, decimal)
     if n_rows is None:
@@ -84,11 +83,7 @@ def csv_blocks(
         return
     types: dict[str, set[Any]] = {}
     with open_text(file, encoding) as lines, pandas.read_csv(lines, chunksize=n_rows, **options) as blocks:
-        first, second = next(blocks, None), next(blocks, None)
-        if second is None:
-            yield first
-            return
-        for block in chain((first, second), blocks):
+        for block in blocks:
             for name, dtype in block.dtypes.items():
                 types.setdefault(name, set()).add(dtype)
     common = {name: _common_type(dtypes) for name, dtypes in types.items() if len(dtypes) > 1}

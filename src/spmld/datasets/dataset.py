@@ -3,11 +3,13 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.utils import check_array
 
 from spmld._arrays import check_masked, check_sparse
 from spmld._validation import plural
@@ -84,12 +86,8 @@ class Dataset:
         check_masked(self.X)
         if sp.issparse(self.X):
             check_sparse(self.X)
-        X = self.X.tocsr() if sp.issparse(self.X) else np.asarray(self.X)
-        if X.ndim != 2:
-            raise ValueError(f"X must have shape (n_samples, n_features), got {X.shape}")
-        if X.shape[0] == 0:
-            raise ValueError(f"X must have at least one sample, got shape {X.shape}")
-        X = sp.csr_array(X) if sp.issparse(X) else np.ascontiguousarray(X)
+        floats = [np.float64, np.float32]
+        X = check_array(self.X, accept_sparse="csr", dtype=floats, order="C", ensure_all_finite=False, input_name="X")
         Y = _zeros_and_ones(self.Y)
         if Y.shape[0] != X.shape[0]:
             raise ValueError(f"X and Y must have the same number of samples, got {X.shape[0]} and {Y.shape[0]}")
@@ -103,7 +101,7 @@ class Dataset:
         if self.answers is not None and self.answers.n_samples != X.shape[0]:
             raise ValueError(f"answers must be about {X.shape[0]} samples, got {self.answers.n_samples}")
         fields = {
-            "X": X if X.dtype in (np.float32, np.float64) else X.astype(float),
+            "X": sp.csr_array(X) if sp.issparse(X) else X,
             "Y": Y,
             "feature_names": _check_names(self.feature_names, X.shape[1], "x", "feature"),
             "label_names": _check_names(self.label_names, Y.shape[1], "y", "label"),
@@ -119,13 +117,12 @@ class Dataset:
         if which == "all":
             return self
         samples = self._indices(which)
-        of_samples: dict[str, Any] = {
-            name: None if value is None else value[samples]
-            for name, value in (("trusted", self.trusted), ("answers", self.answers))
-        }
-        if self.sample_names is not None:
-            of_samples["sample_names"] = [self.sample_names[i] for i in samples]
-        return replace(self, X=self.X[samples], Y=self.Y[samples], train=None, test=None, **of_samples)
+        rows = {"X": self.X[samples], "Y": self.Y[samples]}
+        for name in ("trusted", "answers"):
+            values = getattr(self, name)
+            rows[name] = None if values is None else values[samples]
+        names = None if self.sample_names is None else [self.sample_names[i] for i in samples]
+        return replace(self, **rows, sample_names=names, train=None, test=None)
 
     X_train, Y_train = _samples("X", "train"), _samples("Y", "train")
     X_test, Y_test = _samples("X", "test"), _samples("Y", "test")
@@ -167,21 +164,15 @@ def join_split(train: Dataset, test: Dataset, name: str = "") -> Dataset:
     Dataset 'joined': 3 samples (2 train, 1 test), 1 dense feature, 2 labels
     """
     for kind in ("feature", "label"):
-        first, second = (list(getattr(part, f"{kind}_names")) for part in (train, test))
-        if len(first) != len(second):
-            raise ValueError(f"the training data has {len(first)} {kind}s but the test data {len(second)}")
-        different = [names for names in zip(first, second, strict=True) if names[0] != names[1]]
-        if different:
-            raise ValueError(
-                f"a {kind} is {different[0][0]!r} in the training data but {different[0][1]!r} in the test data"
-            )
+        names, others = (getattr(part, f"{kind}_names") for part in (train, test))
+        for first, second in zip_longest(names, others):
+            if first != second:
+                raise ValueError(f"a {kind} is {first!r} in the training data but {second!r} in the test data")
     sparse = sp.issparse(train.X) or sp.issparse(test.X)
     X = sp.vstack([train.X, test.X], format="csr") if sparse else np.vstack([train.X, test.X])
     Y = np.vstack([train.Y, test.Y])
-    indices = np.split(np.arange(X.shape[0]), [train.X.shape[0]])
-    return Dataset(
-        X, Y, train.feature_names, train.label_names, name, indices[0], indices[1], hierarchy=train.hierarchy
-    )
+    rows = np.split(np.arange(X.shape[0]), [train.X.shape[0]])
+    return Dataset(X, Y, train.feature_names, train.label_names, name, rows[0], rows[1], hierarchy=train.hierarchy)
 
 
 def _zeros_and_ones(Y: Any) -> NDArray[Any]:

@@ -63,13 +63,12 @@ class Description:
         self.label_sets = len(np.unique(np.where(missing, -1, data.Y), axis=0))
         self.positives, self.observed = positive.sum(axis=0), self.n_samples - missing.sum(axis=0)
         self.positives_per_sample = positive.sum(axis=1)
-        undefined = np.full(self.n_labels, np.nan)
-        self.frequencies = np.divide(self.positives, self.observed, out=undefined, where=self.observed > 0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            self.frequencies = self.positives / self.observed
+            relative = np.nanmax(self.frequencies) / self.frequencies
         self.cardinality = float(np.nansum(self.frequencies))
         self.density = self.cardinality / self.n_labels
-        self.imbalance = np.where(self.observed == 0, np.nan, np.inf)
-        highest, positive_frequency = np.nanmax(self.frequencies), self.frequencies > 0
-        np.divide(highest, self.frequencies, out=self.imbalance, where=positive_frequency)
+        self.imbalance = np.where(self.frequencies == 0, np.inf, relative)
         finite = self.imbalance[np.isfinite(self.imbalance)]
         self.mean_imbalance = float(finite.mean()) if finite.size else np.nan
 

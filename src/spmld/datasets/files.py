@@ -16,7 +16,7 @@ from spmld.datasets.libsvm import read_libsvm
 from spmld.datasets.npz import read_npz, write_npz
 from spmld.datasets.registry import fetch_dataset, list_datasets
 from spmld.datasets.roles import TableRoles
-from spmld.datasets.tables import TABLE_EXTENSIONS, TABLE_OPTIONS, check_options, read_table, table_format
+from spmld.datasets.tables import TABLE_EXTENSIONS, TABLE_FORMATS, check_options, read_table, table_format
 
 _READERS: dict[str, Callable[..., Dataset]] = {
     "arff": read_arff,
@@ -60,11 +60,11 @@ def read_dataset(path: StrPath, *, format: str | None = None, **options: Any) ->
     array([[ 1.,  0.],
            [nan,  1.]])
     """
-    kind = _find_format(path, format, [*TABLE_OPTIONS, *_READERS])
+    kind = _find_format(path, format, [*TABLE_FORMATS, *_READERS])
     check_options(options, accepted_options(kind), f"{path} is read as {kind}")
     if kind in _READERS:
         return _READERS[kind](path, **options)
-    of_file = {name: value for name, value in options.items() if name in TABLE_OPTIONS[kind]}
+    of_file = {name: value for name, value in options.items() if name in TABLE_FORMATS[kind].options}
     frame = read_table(path, format=kind, **of_file)
     roles = {name: value for name, value in options.items() if name not in of_file or name == "decimal"}
     return from_frame(frame, name=Path(path).name.split(".")[0] or str(path), source=str(path), **roles)
@@ -79,8 +79,8 @@ def accepted_options(kind: str) -> list[str]:
     >>> accepted_options("arff")
     ['labels', 'xml', 'encoding']
     """
-    if kind in TABLE_OPTIONS:
-        return [*TABLE_OPTIONS[kind], *(item.name for item in fields(TableRoles))]
+    if kind in TABLE_FORMATS:
+        return [*TABLE_FORMATS[kind].options, *(item.name for item in fields(TableRoles))]
     return [p.name for p in inspect.signature(_READERS[kind]).parameters.values() if p.kind is p.KEYWORD_ONLY]
 
 
@@ -168,17 +168,13 @@ def load_dataset(source: StrPath, *, progress: bool = False, **options: Any) -> 
     >>> load_dataset("songs.csv", prefix="is_")  # doctest: +SKIP
     >>> load_dataset("emotions")  # doctest: +SKIP
     """
-    text = os.fspath(source)
-    if text.lower() in {info.name for info in list_datasets()} and not Path(text).is_file():
+    text, names = os.fspath(source), [info.name for info in list_datasets()]
+    if text.lower() in names and not Path(text).is_file():
         if options:
-            raise ValueError(
-                f"{text} is a data set in the registry, which accepts no options, got {', '.join(options)}"
-            )
+            accepted = f"{text} is a data set in the registry, which accepts no options"
+            raise ValueError(f"{accepted}, got {', '.join(options)}")
         return fetch_dataset(text, progress=progress)
     if not Path(text).exists() and not Path(text).suffix:
-        names = [info.name for info in list_datasets()]
-        hint = did_you_mean(text, names)
-        raise FileNotFoundError(
-            f"{text} is neither an existing file nor a data set; available data sets: {', '.join(names)}{hint}"
-        )
+        available = f"available data sets: {', '.join(names)}{did_you_mean(text, names)}"
+        raise FileNotFoundError(f"{text} is neither an existing file nor a data set; {available}")
     return read_dataset(source, **options)

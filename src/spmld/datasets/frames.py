@@ -15,29 +15,12 @@ from spmld._validation import list_names
 from spmld.datasets.dataset import Dataset
 from spmld.datasets.roles import PREFIX, LabelColumns, TableRoles, read_label_column, read_label_columns
 from spmld.labels import AnnotatorLabels, read_annotators
-from spmld.preprocessing import TableEncoder
-from spmld.preprocessing.columns import (
-    IGNORED_KINDS,
-    column_kind,
-    column_notes,
-    describe_column,
-    duplicated_rows,
-    is_nested,
-    is_typed,
-    to_numbers,
-    without_missing_words,
-)
+from spmld.preprocessing import TableEncoder, columns
 from spmld.preprocessing.numbers import NumberTexts
 from spmld.preprocessing.problems import TableError, TableProblem, TableWarning
 
 
-def from_frame(
-    frame: Any,
-    *,
-    name: str = "",
-    source: str = "",
-    **roles: Any,
-) -> Dataset:
+def from_frame(frame: Any, *, name: str = "", source: str = "", **roles: Any) -> Dataset:
     """Convert a DataFrame to a data set.
 
     If all features are numbers without missing values, they are used unchanged. Otherwise they are encoded by
@@ -87,8 +70,8 @@ def from_frame(
     labels = read_label_columns(frame, table) if len(frame) else LabelColumns()
     problems += labels.problems
     used = {*labels.columns, *table.drop, table.id, table.tags, table.trusted, table.annotator}
-    answers, columns = None, [column for column in frame.columns if column not in used]
-    if not columns and table.annotator is None and set(labels.columns) <= set(frame.columns):
+    answers, inputs = None, [column for column in frame.columns if column not in used]
+    if not inputs and table.annotator is None and set(labels.columns) <= set(frame.columns):
         problems.append(TableProblem("no column is left for features; at least one feature column is required"))
     verified = None
     if table.trusted in frame.columns:
@@ -97,18 +80,18 @@ def from_frame(
         raise TableError(problems, source)
     try:
         if table.annotator is not None:
-            frame, labels.Y, answers = _read_answers(frame, table, columns, labels)
-        features = frame[columns]
-        X, kinds, encoder = _encode(features, table) if columns else (np.empty((len(frame), 0)), {}, None)
+            frame, labels.Y, answers = _read_answers(frame, table, inputs, labels)
+        features = frame[inputs]
+        X, kinds, encoder = _encode(features, table) if inputs else (np.empty((len(frame), 0)), {}, None)
     except TableError as error:
         raise TableError(error.problems, source) from None
     except ValueError as error:
         raise TableError([TableProblem(str(error))], source) from error
     notes = [*labels.notes, *_feature_notes(features, table, kinds, encoder)]
-    notes += _row_notes(frame, table, kinds) if columns else []
+    notes += _row_notes(frame, table, kinds) if inputs else []
     for note in notes:
         warnings.warn(TableWarning(note), stacklevel=2)
-    used_names = [name for name, kind in kinds.items() if kind not in IGNORED_KINDS]
+    used_names = [name for name, kind in kinds.items() if kind not in columns.IGNORED_KINDS]
     return Dataset(
         X,
         labels.Y,
@@ -120,7 +103,7 @@ def from_frame(
         answers=answers,
         encoder=encoder,
         roles=replace(table, tag_sep=labels.tag_sep or table.tag_sep, annotator=None),
-        columns={name: describe_column(name, kind, encoder) for name, kind in kinds.items()},
+        columns={name: columns.describe_column(name, kind, encoder) for name, kind in kinds.items()},
     )
 
 
@@ -138,7 +121,7 @@ def _read_answers(
     answers = read_annotators(need("pandas").DataFrame(labels.Y, columns=labels.names), samples, annotators)
     differing = []
     for name in features:
-        column = frame[name].astype(str) if is_nested(frame[name]) else frame[name]
+        column = frame[name].astype(str) if columns.is_nested(frame[name]) else frame[name]
         if count := int((column.groupby(samples).nunique(dropna=False) > 1).sum()):
             differing.append(f"{name!r} in {count} sample{'s' * (count > 1)}")
     if differing:
@@ -153,14 +136,14 @@ def _encode(features: Any, roles: TableRoles) -> tuple[Any, dict[str, str], Tabl
     declared: dict[str, Any] = {kind: list(getattr(roles, kind)) for kind in ("text", "number", "category", "date")}
     encoded = {name for kind, names in declared.items() if kind != "number" for name in names}
     kinds: dict[str, str] = {}
-    for name in sorted(features.columns, key=lambda name: is_typed(features[name])):  # the others show it first
-        kinds[name] = "encoded" if name in encoded else column_kind(features[name])
-        if kinds[name] not in IGNORED_KINDS and not _is_complete(features[name], kinds[name]):
+    for name in sorted(features.columns, key=lambda name: columns.is_typed(features[name])):  # the others show it first
+        kinds[name] = "encoded" if name in encoded else columns.column_kind(features[name])
+        if kinds[name] not in columns.IGNORED_KINDS and not _is_complete(features[name], kinds[name]):
             break
     else:
-        used = [name for name in features.columns if kinds[name] not in IGNORED_KINDS]
+        used = [name for name in features.columns if kinds[name] not in columns.IGNORED_KINDS]
         if used:
-            X = np.column_stack([to_numbers(features[name]).to_numpy() for name in used])
+            X = np.column_stack([columns.to_numbers(features[name]).to_numpy() for name in used])
             return X, {name: kinds[name] for name in features.columns}, None
     options: dict[str, Any] = {name: getattr(roles, name) for name in ("day_first", "decimal", "strict")}
     encoder = TableEncoder(**declared, **options).fit(features)
@@ -171,7 +154,7 @@ def _encode(features: Any, roles: TableRoles) -> tuple[Any, dict[str, str], Tabl
 
 def _is_complete(column: Any, kind: str) -> bool:
     """Return whether a column has finite numbers only."""
-    return kind == "number" and column.dtype.kind in "biuf" and bool(to_numbers(column).notna().all())
+    return kind == "number" and column.dtype.kind in "biuf" and bool(columns.to_numbers(column).notna().all())
 
 
 def sample_names(frame: Any, roles: TableRoles) -> list[Any] | None:
@@ -201,17 +184,17 @@ def _feature_notes(
     """Return notes about columns that are ignored or detected as text, and about guesses."""
     notes: list[TableProblem] = []
     for name, kind in kinds.items():
-        if kind in IGNORED_KINDS:
+        if kind in columns.IGNORED_KINDS:
             options: list[tuple[str, str]] = []
             if kind in ("identifier", "row number") and not name.startswith("Unnamed"):
                 options += [("id", name)] if roles.id is None else []
-                other = "number" if is_typed(features[name]) else "category"
+                other = "number" if columns.is_typed(features[name]) else "category"
                 options += [(other, name)] if kind == "identifier" else []
-            text = f"column {name!r} {IGNORED_KINDS[kind]} and is not used as a feature"
+            text = f"column {name!r} {columns.IGNORED_KINDS[kind]} and is not used as a feature"
             notes.append(TableProblem(text, tuple(options)))
         elif kind == "text" and name not in roles.text:
             notes.append(TableProblem(f"column {name!r} is encoded as text", (("text", name), ("drop", name))))
-        notes += [] if encoder is None else column_notes(features[name], encoder)
+        notes += [] if encoder is None else columns.column_notes(features[name], encoder)
     return notes
 
 
@@ -223,7 +206,7 @@ def _row_notes(frame: Any, roles: TableRoles, kinds: dict[str, str]) -> list[Tab
         text = f"the identifiers in {roles.id!r} are not unique: {repeated!r} occurs more than once"
         notes.append(TableProblem(text))
     names = [name for name in frame.columns if name != roles.id and kinds.get(name) not in ("identifier", "row number")]
-    n_duplicates = int(duplicated_rows(frame[names]).sum())
+    n_duplicates = int(columns.duplicated_rows(frame[names]).sum())
     if n_duplicates:
         duplicates = "is a duplicate" if n_duplicates == 1 else "are duplicates"
         text = f"{n_duplicates} of {len(frame)} rows {duplicates} of another row"
@@ -252,13 +235,13 @@ def numeric_columns(frame: Any, columns: Sequence[str], decimal: str | None = No
 
 
 def _column_to_floats(column: Any, decimal: str | None) -> NDArray[np.float64]:
-    if is_typed(column):
-        return to_numbers(column).to_numpy()
+    if columns.is_typed(column):
+        return columns.to_numbers(column).to_numpy()
     texts = NumberTexts(column, decimal)
     numbers = texts.values(texts.format)
-    unclear = "" if texts.is_clear else "?"
-    guessed = [value for value, n in texts.parsed.items() if n.unit or n.bound or (n.decimal and n.decimal == unclear)]
-    invalid = [*without_missing_words(column[(column.notna() & numbers.isna()).to_numpy()]), *guessed]
+    unclear = "none" if texts.is_clear else "?"
+    guessed = [value for value, n in texts.parsed.items() if n.unit or n.bound or n.decimal == unclear]
+    invalid = [*columns.without_missing_words(column[(column.notna() & numbers.isna()).to_numpy()]), *guessed]
     if invalid:
         raise ValueError(
             f"column {column.name!r} contains {invalid[0]!r}, which is not a number, or could be two numbers: pass the "

@@ -10,18 +10,20 @@ from spmld._io import need
 from spmld._validation import FRACTION, NON_NEGATIVE, POSITIVE_INT, UNIT_INTERVAL, validate_params
 from spmld.labels import hide_labels
 
-_SIZES = ("n_samples", "n_features", "n_labels", "n_components", "n_groups")
-_PLANTED_CONSTRAINTS = {
+_SIZES = ("n_samples", "n_features", "n_labels", "n_components", "n_groups", "n_phrases")
+_CONSTRAINTS = {
     **{size: [POSITIVE_INT] for size in _SIZES},
     "local": [NON_NEGATIVE],
     "noise": [NON_NEGATIVE],
     "observed_fraction": [FRACTION],
+    "wrong_fraction": [UNIT_INTERVAL],
     "frequencies": ["array-like", None],
+    "as_frame": ["boolean"],
     "random_state": ["random_state"],
 }
 
 
-@validate_params(_PLANTED_CONSTRAINTS, prefer_skip_nested_validation=True)
+@validate_params(_CONSTRAINTS, prefer_skip_nested_validation=True)
 def make_planted(
     n_samples: int = 1000,
     n_features: int = 30,
@@ -147,20 +149,9 @@ _SENTENCES = (
     "They recorded {} at home.",
     "You remember {}.",
 )
-_SONGS_CONSTRAINTS = {
-    "n_samples": [POSITIVE_INT],
-    "n_labels": [POSITIVE_INT],
-    "n_phrases": [POSITIVE_INT],
-    "noise": [UNIT_INTERVAL],
-    "frequencies": ["array-like", None],
-    "observed_fraction": [FRACTION],
-    "wrong_fraction": [UNIT_INTERVAL],
-    "as_frame": ["boolean"],
-    "random_state": ["random_state"],
-}
 
 
-@validate_params(_SONGS_CONSTRAINTS, prefer_skip_nested_validation=True)
+@validate_params({**_CONSTRAINTS, "noise": [UNIT_INTERVAL]}, prefer_skip_nested_validation=True)
 def make_songs(
     n_samples: int = 1000,
     n_labels: int = 10,
@@ -244,7 +235,9 @@ def make_songs(
         Y[rng.permutation(n_samples)[round(observed_fraction * n_samples) :]] = np.nan
     songs.Y = Y
     if as_frame:
-        songs.frame = _to_frame(songs)
+        tags = ["; ".join(np.array(names)[row == 1]) or None for row in Y]
+        columns = {"song_id": songs.sample_names, "review": songs.texts, "tags": tags}
+        songs.frame = need("pandas").DataFrame(columns)
     return songs
 
 
@@ -281,9 +274,3 @@ def _exchange(Y: NDArray[np.int64], fraction: float, rng: Any) -> NDArray[np.int
         count = min(round(fraction * len(positives)), len(negatives))
         column[positives[:count]], column[negatives[:count]] = 0, 1
     return wrong
-
-
-def _to_frame(songs: Bunch) -> Any:
-    names = np.array(songs.label_names)
-    tags = ["; ".join(names[row == 1]) or None for row in songs.Y]
-    return need("pandas").DataFrame({"song_id": songs.sample_names, "review": songs.texts, "tags": tags})

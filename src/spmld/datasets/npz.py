@@ -1,20 +1,14 @@
 """NumPy archives ``.npz``, which store all of a data set, including the split, trusted entries and sparse features."""
 
-import math
 import zipfile
-from pathlib import Path
 
 import numpy as np
-import numpy.lib.format as npy
 import scipy.sparse as sp
 
 from spmld._io import StrPath, reading, writing
 from spmld.datasets.dataset import Dataset, check_sizes
 
 _SPARSE = ("data", "indices", "indptr", "shape")
-_HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
-_MAX_RATIO = 1100
-"""Compression ratio that deflate does not exceed."""
 
 
 def read_npz(path: StrPath) -> Dataset:
@@ -32,7 +26,6 @@ def read_npz(path: StrPath) -> Dataset:
     with reading(path, "a NumPy archive") as file:
         if not zipfile.is_zipfile(file):
             raise ValueError("the file is truncated or not a zip archive")
-        _check_headers(file)
         with np.load(file, allow_pickle=False) as arrays:
             content = dict(arrays)
         if all(f"X_{part}" in content for part in _SPARSE):
@@ -48,24 +41,6 @@ def read_npz(path: StrPath) -> Dataset:
         name = str(content.get("name", file.stem))
         optional = {part: content.get(part) for part in ("train", "test", "trusted")}
         return Dataset(content["X"], content["Y"], features, labels, name, **optional)
-
-
-def _check_headers(file: Path) -> None:
-    """Raise ValueError if an array is longer than its content, because NumPy reserves the memory first."""
-    with zipfile.ZipFile(file) as archive:
-        for info in archive.infolist():
-            with archive.open(info) as member:
-                if member.read(len(npy.MAGIC_PREFIX)) != npy.MAGIC_PREFIX:
-                    continue
-                version = tuple(member.read(2))
-                if version not in _HEADERS:
-                    raise ValueError(f"array {info.filename} has the unsupported version {version} of the NumPy format")
-                shape, _, dtype = _HEADERS[version](member)
-            n_bytes = math.prod(shape) * dtype.itemsize
-            if n_bytes > min(info.file_size, _MAX_RATIO * info.compress_size):
-                raise ValueError(
-                    f"array {info.filename} is damaged: {shape} values of {dtype} are longer than the file"
-                )
 
 
 def write_npz(data: Dataset, path: StrPath) -> None:

@@ -15,31 +15,6 @@ from spmld.datasets.dataset import Dataset, join_split
 
 
 @dataclass(frozen=True)
-class RemoteFile:
-    """A file of a data set.
-
-    Attributes
-    ----------
-    address, sha256 : str
-        URL and checksum of the file. Downloads with another checksum raise an error.
-
-    Examples
-    --------
-    >>> from spmld.datasets.registry import dataset_info
-    >>> dataset_info("emotions").files[0].name
-    'emotions-train.arff'
-    """
-
-    address: str
-    sha256: str
-
-    @property
-    def name(self) -> str:
-        """Last part of the address."""
-        return self.address.rpartition("/")[2]
-
-
-@dataclass(frozen=True)
 class DatasetInfo:
     """An entry of the registry.
 
@@ -49,8 +24,9 @@ class DatasetInfo:
         Name to pass to `fetch_dataset`, and a short description of the samples and labels.
     n_train, n_test, n_features, n_labels : int
         Numbers of training samples and test samples in the official split, of features and of labels.
-    files : tuple of RemoteFile
-        Training and test ARFF files, and the XML file with the label names.
+    files : dict of str
+        SHA-256 checksums of the files by their addresses: training and test ARFF files, and the XML file with the label
+        names. Downloads with another checksum raise an error.
     license : str
         License of the data set, as far as it is known.
     citation : str
@@ -70,7 +46,7 @@ class DatasetInfo:
     n_test: int
     n_features: int
     n_labels: int
-    files: tuple[RemoteFile, ...]
+    files: dict[str, str]
     license: str
     citation: str
 
@@ -113,8 +89,8 @@ def parse_registry(text: str) -> dict[str, DatasetInfo]:
     for collection in tomllib.loads(text)["collections"]:
         root, entries = collection.pop("root"), collection.pop("datasets")
         for entry in entries:
-            files = [RemoteFile(root + path, sha256) for path, sha256 in entry.pop("files").items()]
-            info = DatasetInfo(**{**collection, **entry}, files=tuple(files))
+            entry["files"] = {root + path: sha256 for path, sha256 in entry["files"].items()}
+            info = DatasetInfo(**{**collection, **entry})
             registry[info.name] = info
     return registry
 
@@ -164,13 +140,8 @@ def checksum(path: StrPath) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def fetch_files(name: str, *, progress: bool = False) -> list[Path]:
-    """Return the local files of a data set in the registry; see `fetch_dataset` for the parameters.
-
-    Returns
-    -------
-    list of Path
-        Files in the order of the registry.
+def local_files(info: DatasetInfo, *, progress: bool = False) -> list[Path]:
+    """Return the local files of a data set in the order of the registry, which are downloaded if they are not found.
 
     Warns
     -----
@@ -184,15 +155,10 @@ def fetch_files(name: str, *, progress: bool = False) -> list[Path]:
 
     Examples
     --------
-    >>> [path.name for path in fetch_files("emotions")]  # doctest: +SKIP
+    >>> [path.name for path in local_files(dataset_info("emotions"))]  # doctest: +SKIP
     ['emotions-train.arff', 'emotions-test.arff', 'emotions.xml']
     """
-    return local_files(dataset_info(name), progress=progress)
-
-
-def local_files(info: DatasetInfo, *, progress: bool = False) -> list[Path]:
-    """Return the local files of a data set, which are downloaded if they are not found."""
-    return [_find(file) or _download(file, info, progress) for file in info.files]
+    return [_find(*file) or _download(*file, info, progress) for file in info.files.items()]
 
 
 def fetch_dataset(name: str, *, progress: bool = False) -> Dataset:
@@ -227,41 +193,43 @@ def fetch_dataset(name: str, *, progress: bool = False) -> Dataset:
     return data
 
 
-def _find(file: RemoteFile) -> Path | None:
+def _find(address: str, sha256: str) -> Path | None:
     try:
-        path = find_file(file.name)
+        path = find_file(address.rpartition("/")[2])
     except FileNotFoundError:
         return None
-    if checksum(path) != file.sha256:
+    if checksum(path) != sha256:
         warnings.warn(f"{path} differs from the file in the registry: the SHA-256 checksums do not match", stacklevel=4)
     return path
 
 
-def _download(file: RemoteFile, info: DatasetInfo, progress: bool) -> Path:
+def _download(address: str, sha256: str, info: DatasetInfo, progress: bool) -> Path:
     pooch, requests = need("pooch"), need("requests")
     pooch.get_logger().setLevel("WARNING")
-    folder = Path(os.environ.get("SPMLD_CACHE") or pooch.os_cache("spmld")) / info.name
+    folder, name = (
+        Path(os.environ.get("SPMLD_CACHE") or pooch.os_cache("spmld")) / info.name,
+        address.rpartition("/")[2],
+    )
     show = progress and find_spec("tqdm") is not None
     try:
         path = pooch.retrieve(
-            file.address,
-            known_hash=f"sha256:{file.sha256}",
-            fname=file.name,
+            address,
+            known_hash=f"sha256:{sha256}",
+            fname=name,
             path=folder,
             downloader=pooch.HTTPDownloader(progressbar=show, timeout=30),
         )
     except requests.RequestException as error:
         status = getattr(error.response, "status_code", None)
         reason = f"the server answered {status}" if status else type(error).__name__
-        addresses = ", ".join(remote.address for remote in info.files)
         raise ConnectionError(
-            f"{file.name} is neither in SPMLD_DATA ({os.environ.get('SPMLD_DATA') or 'not set'}) nor in the cache "
-            f"{folder}, and its download failed ({reason}). Save {addresses} in a folder, and set the environment "
-            "variable SPMLD_DATA to this folder"
+            f"{name} is neither in SPMLD_DATA ({os.environ.get('SPMLD_DATA') or 'not set'}) nor in the cache "
+            f"{folder}, and its download failed ({reason}). Save {', '.join(info.files)} in a folder, and set "
+            "the environment variable SPMLD_DATA to this folder"
         ) from None  # the message contains the reason, and the traceback of a download is long
     except ValueError as error:
         raise ValueError(
-            f"{file.address} is not the file in the registry: its SHA-256 checksum is not {file.sha256}. Try "
+            f"{address} is not the file in the registry: its SHA-256 checksum is not {sha256}. Try "
             "again later, or set SPMLD_DATA to a folder with the file"
         ) from error
     return Path(path)

@@ -4,35 +4,15 @@ import json
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from spmld._io import StrPath, need, reading
 from spmld._validation import did_you_mean
 from spmld.datasets.csv_files import csv_blocks, open_text, warn_of_repeated
 from spmld.preprocessing.problems import TableProblem, TableWarning
 
-TABLE_OPTIONS: dict[str, tuple[str, ...]] = {
-    "csv": ("encoding", "sep", "decimal"),
-    "excel": ("sheet",),
-    "jsonl": (),
-    "parquet": (),
-}
-"""Options of `read_table` for each format."""
-TABLE_EXTENSIONS = {
-    **dict.fromkeys(("csv", "tsv", "csv.gz", "tsv.gz"), "csv"),
-    **dict.fromkeys(("xlsx", "xlsm"), "excel"),
-    **dict.fromkeys(("jsonl", "ndjson", "json", "jsonl.gz"), "jsonl"),
-    **dict.fromkeys(("parquet", "pq"), "parquet"),
-}
-"""Formats of tables by file extension."""
 BLOCK_ROWS = 20_000
 """Number of rows of a block."""
-_KINDS = {
-    "csv": "a CSV file",
-    "excel": "an Excel file",
-    "jsonl": "JSON lines, or a JSON list of objects",
-    "parquet": "a Parquet file",
-}
 
 
 def read_table(path: StrPath, *, format: str | None = None, **options: Any) -> Any:
@@ -103,10 +83,11 @@ def read_table_blocks(
     """
     kind = table_format(path, format)
     if kind is None:
-        raise ValueError(f"format must be one of {', '.join(TABLE_OPTIONS)}, got {format!r} for {path}")
-    check_options(options, TABLE_OPTIONS[kind], f"{path} is read as {kind}")
-    with reading(path, _KINDS[kind]) as file:
-        for frame in _READERS[kind](file, n_rows, **options):
+        raise ValueError(f"format must be one of {', '.join(TABLE_FORMATS)}, got {format!r} for {path}")
+    form = TABLE_FORMATS[kind]
+    check_options(options, form.options, f"{path} is read as {kind}")
+    with reading(path, form.content) as file:
+        for frame in form.read(file, n_rows, **options):
             yield with_clean_names(_without_blank_rows(frame) if kind in ("csv", "excel") else frame)
 
 
@@ -127,7 +108,7 @@ def table_format(path: StrPath, format: str | None = None) -> str | None:
     ('csv', 'excel', None)
     """
     if format is not None:
-        return format if format in TABLE_OPTIONS else None
+        return format if format in TABLE_FORMATS else None
     extensions = [suffix.lower().removeprefix(".") for suffix in Path(path).suffixes[-2:]]
     return TABLE_EXTENSIONS.get(".".join(extensions)) or TABLE_EXTENSIONS.get(extensions[-1] if extensions else "")
 
@@ -174,43 +155,49 @@ def _read_excel(file: Path, n_rows: int | None, *, sheet: str | None = None) -> 
 
 def _read_jsonl(file: Path, n_rows: int | None) -> Iterator[Any]:
     """Read JSON lines, or a JSON list of objects."""
-    records: list[Any] = []
     with open_text(file, "utf-8") as lines:
-        is_list = next((line.lstrip()[0] for line in lines if line.strip()), "") == "["
-        lines.seek(0)
-        if is_list:
-            records = json.load(lines)
-            if others := [record for record in records if not isinstance(record, dict)]:
-                raise ValueError(f"the items of the list must be JSON objects, got {type(others[0]).__name__}")
-        for number, line in enumerate(() if is_list else lines, start=1):
-            if not line.strip():
-                continue
-            try:
-                record = json.loads(line)
-            except json.JSONDecodeError as error:
-                raise ValueError(f"line {number} is not JSON: {error}") from None
-            if not isinstance(record, dict):
-                raise ValueError(f"line {number} must be a JSON object, got {type(record).__name__}")
-            records.append(record)
-    yield need("pandas").DataFrame(records)
+        text = lines.read()
+    if text.lstrip().startswith("["):
+        records = {f"item {i}": record for i, record in enumerate(json.loads(text), start=1)}
+    else:
+        lines_of_text = enumerate(text.split("\n"), start=1)
+        records = {f"line {i}": _load_line(i, line) for i, line in lines_of_text if line.strip()}
+    for place, record in records.items():
+        if not isinstance(record, dict):
+            raise ValueError(f"{place} must be a JSON object, got {type(record).__name__}")
+    yield need("pandas").DataFrame(list(records.values()))
+
+
+def _load_line(number: int, line: str) -> Any:
+    try:
+        return json.loads(line)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"line {number} is not JSON: {error}") from None
 
 
 def _read_parquet(file: Path, n_rows: int | None) -> Iterator[Any]:
-    parquet = need("pyarrow.parquet")
-    try:
-        if n_rows is None:
-            yield need("pandas").read_parquet(file)
-            return
-        with parquet.ParquetFile(file) as table:
-            for batch in table.iter_batches(n_rows) if table.metadata.num_rows else [table.read()]:
-                yield batch.to_pandas()
-    except MemoryError as error:  # a damaged file describes more data than fits into memory
-        raise ValueError(f"it is damaged, or needs more memory than is available: {error}") from error
+    if n_rows is None:
+        yield need("pandas").read_parquet(file)
+        return
+    with need("pyarrow.parquet").ParquetFile(file) as table:
+        for batch in table.iter_batches(n_rows) if table.metadata.num_rows else [table.read()]:
+            yield batch.to_pandas()
 
 
-_READERS: dict[str, Callable[..., Iterator[Any]]] = {
-    "csv": csv_blocks,
-    "excel": _read_excel,
-    "jsonl": _read_jsonl,
-    "parquet": _read_parquet,
+class TableFormat(NamedTuple):
+    """Reader of a format, what it reads, the options that it accepts, and file extensions."""
+
+    read: Callable[..., Iterator[Any]]
+    content: str
+    options: tuple[str, ...]
+    extensions: tuple[str, ...]
+
+
+TABLE_FORMATS = {
+    "csv": TableFormat(csv_blocks, "a CSV file", ("encoding", "sep", "decimal"), ("csv", "tsv", "csv.gz", "tsv.gz")),
+    "excel": TableFormat(_read_excel, "an Excel file", ("sheet",), ("xlsx", "xlsm")),
+    "jsonl": TableFormat(_read_jsonl, "JSON lines, or a list of objects", (), ("jsonl", "ndjson", "json", "jsonl.gz")),
+    "parquet": TableFormat(_read_parquet, "a Parquet file", (), ("parquet", "pq")),
 }
+TABLE_EXTENSIONS = {extension: kind for kind, form in TABLE_FORMATS.items() for extension in form.extensions}
+"""Formats of tables by file extension."""

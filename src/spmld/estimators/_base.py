@@ -24,9 +24,9 @@ from spmld.labels.output import PredictionOutputMixin
 from spmld.labels.single_class import ignore_label_warnings
 from spmld.metrics import subset_accuracy
 from spmld.scale.block_data import BlockData
-from spmld.scale.inputs import is_blocks, is_collection, read_blocks
+from spmld.scale.inputs import is_blocks, read_blocks
 from spmld.scale.memory import check_memory
-from spmld.scale.predictions import complete_collection, labels_of, map_blocks, predict_blocks
+from spmld.scale.predictions import labels_of, map_blocks, predict_blocks
 from spmld.scale.row_blocks import RowBlocks
 
 
@@ -321,8 +321,6 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
             the rule predicts it.
         """
         check_is_fitted(self)
-        if is_collection(X):
-            return Completion(*complete_collection(self, X, y, mask))
         if isinstance(X, RowBlocks):
             y = labels_of(X, y)
             completed = map_blocks(self.complete, X, self._check_new_labels(X, y, mask))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from spmld._arrays import namespace, to_dense, to_numpy
 from spmld._frames import frame_like
-from spmld.labels.words import order_words, read_words
+from spmld.labels.words import order_words, word_to_number
 
 SIGNS = np.array([-1, 1])
 """Classes of labels that are encoded as signs."""
@@ -151,17 +151,59 @@ def read_values(
 ) -> tuple[NDArray[Any], NDArray[np.bool_], list[Any] | None, bool]:
     """Return labels as a matrix of values, which are observed, the names of a DataFrame, and whether Y is a vector."""
     names = list(Y.columns) if hasattr(Y, "columns") else None
-    values, observed = _to_array(to_dense(Y, name), name)
+    masked = np.ma.getmaskarray(Y) if isinstance(Y, np.ma.MaskedArray) else None
+    try:
+        values = to_numpy(to_dense(Y, name))
+    except ValueError as error:
+        raise ValueError(f"{name} must be rectangular, with the same number of labels in each row: {error}") from None
     if values.ndim not in (1, 2):
         got = values.shape if values.ndim else f"a single value: {Y!r}"
         raise ValueError(f"{name} must have shape (n_samples, n_labels) or (n_samples,), got {got}")
+    observed = np.ones(values.shape, dtype=bool) if masked is None else ~masked
     if mask is not None:
         observed = observed & _read_mask(mask, values.shape)
     one_dimensional = values.ndim == 1
     if one_dimensional:
         values, observed = values[:, None], observed[:, None]
-    values, observed = read_words(values, observed)
+    if values.dtype.kind == "f":
+        observed = observed & ~np.isnan(values)
+    elif values.dtype.kind in "OUS":
+        values, observed = _read_objects(values, observed)
+    elif values.dtype.kind not in "biu":
+        complex_data = "Complex data not supported: " if values.dtype.kind == "c" else ""
+        raise ValueError(f"{complex_data}{name} has dtype {values.dtype}. Accepted: {_ACCEPTED}")
     return values, observed, names, one_dimensional
+
+
+def _read_objects(values: NDArray[Any], used: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Convert objects to floats if all of those that are used are numbers, missing or, for several labels, words.
+
+    Other objects are unchanged. Return also which of them are used and not missing.
+    """
+    objects, several = values[used].tolist(), values.shape[1] > 1
+    try:
+        numbers = {value: _object_to_number(value, words=several) for value in dict.fromkeys(objects)}
+    except TypeError as error:  # not hashable
+        raise ValueError(f"labels must not be lists ({error}); convert tags with spmld.labels.read_tags") from None
+    if None in numbers.values():
+        used = used.copy()
+        used[used] = [number is None or number == number for number in map(numbers.get, objects)]
+        return values, used
+    floats = np.full(values.shape, np.nan)
+    floats[used] = [numbers[value] for value in objects]
+    return floats, ~np.isnan(floats)
+
+
+def _object_to_number(value: Any, *, words: bool) -> float | None:
+    """Return the number of a label, NaN where it is missing, and None for other objects."""
+    try:
+        if value is None or value != value:
+            return np.nan
+    except TypeError:  # pd.NA
+        return np.nan
+    if isinstance(value, (bool, int, float, np.bool_, np.integer, np.floating)):
+        return float(value)
+    return word_to_number(value) if words else None
 
 
 def decode_missing(Y: Any, missing: Literal[0, -1] = 0) -> Any:
@@ -209,50 +251,6 @@ def _read_tensor(Y: Any) -> tuple[NDArray[np.int8], NDArray[Any]] | None:
             signs = xp.astype(positive, xp.int8) - xp.astype(at, xp.int8)
             return to_numpy(signs), np.array([negative, 1])
     return None
-
-
-def _to_array(Y: Any, name: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Return the values, and which of them are not NaN, None, pd.NA or masked."""
-    masked = np.ma.getmaskarray(Y) if isinstance(Y, np.ma.MaskedArray) else None
-    try:
-        values = to_numpy(Y)
-    except ValueError as error:
-        raise ValueError(f"{name} must be rectangular, with the same number of labels in each row: {error}") from None
-    if values.dtype.kind in "biu":
-        observed = np.ones(values.shape, dtype=bool)
-    elif values.dtype.kind == "f":
-        observed = ~np.isnan(values)
-    elif values.dtype.kind in "OUS":
-        observed = ~_is_null(values)
-        values = _objects_to_floats(values, observed)
-    else:
-        complex_data = "Complex data not supported: " if values.dtype.kind == "c" else ""
-        raise ValueError(f"{complex_data}{name} has dtype {values.dtype}. Accepted: {_ACCEPTED}")
-    return values, observed if masked is None else observed & ~masked
-
-
-def _is_null(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which objects are None, NaN (not equal to itself) or pd.NA (whose comparison has no truth value)."""
-
-    def is_null(value: Any) -> bool:
-        try:
-            return value is None or bool(value != value)
-        except TypeError:
-            return True
-
-    return np.vectorize(is_null, otypes=[bool])(values) if values.size else np.zeros(values.shape, dtype=bool)
-
-
-def _objects_to_floats(values: NDArray[Any], observed: NDArray[np.bool_]) -> NDArray[Any]:
-    """Convert objects to floats if all observed ones are numbers or bools; return others unchanged."""
-    if values.dtype.kind != "O" or not all(isinstance(v, (bool, int, float, np.generic)) for v in values[observed]):
-        return values
-    floats = np.full(values.shape, np.nan)
-    try:
-        floats[observed] = values[observed].astype(float)
-    except (TypeError, ValueError):
-        return values
-    return floats
 
 
 def _read_mask(mask: Any, shape: tuple[int, ...]) -> NDArray[np.bool_]:

@@ -42,10 +42,7 @@ def read_weights(entry_weight: Any, signs: NDArray[Any]) -> NDArray[Any]:
         weights = np.asarray(to_numpy(entry_weight), dtype=float)
     except (TypeError, ValueError):
         raise ValueError(shorten(f"entry_weight must be an array of numbers, got {entry_weight!r}")) from None
-    n, l = signs.shape
-    if weights.shape not in ((n, l), (n, 1), (n,)):
-        raise ValueError(f"entry_weight must have shape {(n, l)} or {(n,)}, got {weights.shape}")
-    weights = np.where(signs != 0, weights.reshape(n, -1), 0.0)
+    weights = np.where(signs != 0, _to_matrix(weights, signs.shape, "entry_weight"), 0.0)
     if not (weights.min() >= 0 and weights.max() <= MAX_WEIGHT):
         raise ValueError(
             f"entry_weight must be in [0, {MAX_WEIGHT:g}] for observed labels, "
@@ -72,12 +69,18 @@ def read_trusted(trusted: Any, observed: NDArray[np.bool_]) -> NDArray[np.bool_]
     array([[False, False],
            [ True, False]])
     """
-    mask, (n, l) = np.asarray(to_numpy(trusted)), observed.shape
+    mask = np.asarray(to_numpy(trusted))
     if mask.dtype != bool and not np.isin(mask, (0, 1)).all():
         raise ValueError(f"trusted must be an array of bool, got values of type {mask.dtype}")
-    if mask.shape not in ((n, l), (n, 1), (n,)):
-        raise ValueError(f"trusted must have shape {(n, l)} or {(n,)}, got {mask.shape}")
-    return mask.astype(bool).reshape(n, -1) & observed
+    return _to_matrix(mask.astype(bool), observed.shape, "trusted") & observed
+
+
+def _to_matrix(values: NDArray[Any], shape: tuple[int, ...], name: str) -> NDArray[Any]:
+    """Return values of entries, or of samples in one column, as a matrix."""
+    n, l = shape
+    if values.shape not in ((n, l), (n, 1), (n,)):
+        raise ValueError(f"{name} must have shape {(n, l)} or {(n,)}, got {values.shape}")
+    return values.reshape(n, -1)
 
 
 def mark_trusted(labels: Labels, trusted: Any) -> Labels:

@@ -124,19 +124,6 @@ def read_tags(
     return Tags(Y, names, sep, sum(items is None for items in lists), unknown, merged, similar_tags(names))
 
 
-def tag_names(counts: Counter[str], tag_case: TagCase = "merge") -> list[str]:
-    """Return the names of the labels, from the frequency of each tag.
-
-    Examples
-    --------
-    >>> from collections import Counter
-    >>> from spmld.labels.tags import tag_names
-    >>> tag_names(Counter({"Rock": 5, "rock": 2, "calm": 1}))
-    ['Rock', 'calm']
-    """
-    return sorted(set(label_of_tags(counts, tag_case=tag_case).values()))
-
-
 def label_of_tags(
     counts: Counter[str], names: Sequence[str] | None = None, tag_case: TagCase = "merge"
 ) -> dict[str, str]:

@@ -5,7 +5,6 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 _PAIRS = (
@@ -133,32 +132,6 @@ def to_number(value: Any, words: Mapping[str, float] | None = None) -> float:
         return math.nan
     number = word_to_number(value, words)
     return float(value) if number is None else number
-
-
-def read_words(values: NDArray[Any], observed: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Convert several labels that are words, numbers and bools to 0 and 1; other values and one label are unchanged.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spmld.labels.words import read_words
-    >>> read_words(np.array([["yes", "?"]]), np.array([[True, True]]))
-    (array([[ 1., nan]]), array([[ True, False]]))
-    """
-    if values.dtype.kind not in "OU" or values.shape[1] < 2:
-        return values, observed
-    floats = np.full(values.shape, np.nan)
-    numbers: dict[Any, float | None] = {}
-    for i, j in zip(*np.nonzero(observed), strict=True):
-        value = values[i, j]
-        if value not in numbers:
-            is_number = isinstance(value, (bool, int, float, np.bool_, np.number))
-            numbers[value] = float(value) if is_number else word_to_number(value)
-        number = numbers[value]
-        if number is None:
-            return values, observed
-        floats[i, j] = number
-    return floats, ~np.isnan(floats)
 
 
 def order_words(classes: NDArray[Any]) -> NDArray[Any]:

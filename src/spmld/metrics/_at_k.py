@@ -8,11 +8,10 @@ import numpy as np
 
 from spmld._validation import check_scalar_integer
 from spmld.metrics._averaging import average_defined, by_rows, ratio
-from spmld.metrics._inputs import Floats, Signs, documented, read_scores
+from spmld.metrics._inputs import Floats, Signs, read_scores
 from spmld.metrics._sorting import top_k
 
 
-@documented
 def one_error(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None = "mean") -> Any:
     r"""Compute the fraction of samples whose highest-scored observed label is negative.
 
@@ -21,15 +20,17 @@ def one_error(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None
     Ties are broken by column index. Values are in [0, 1]; lower is better. Samples without an observed positive are
     left out.
 
-    {parameters, returns and examples}
+    The parameters are those of `ranking_loss`.
 
+    Examples
+    --------
+    >>> from spmld.metrics import one_error
     >>> one_error([[1, 0, 0, None], [0, 1, 1, 0]], [[0.5, 0.7, 0.1, 0.9], [0.1, 0.8, 0.9, 0.2]])
     0.5
     """
     return average_defined(1 - precision_at_k(Y_true, scores, mask, k=1, average=None), average, "one_error")
 
 
-@documented
 def precision_at_k(Y_true: Any, scores: Any, mask: Any = None, *, k: int = 5, average: str | None = "mean") -> Any:
     r"""Compute the fraction of positives among the `k` highest-scored observed labels of a sample.
 
@@ -38,8 +39,20 @@ def precision_at_k(Y_true: Any, scores: Any, mask: Any = None, *, k: int = 5, av
     :math:`P_i` are the observed positives, and :math:`T_i` the `k` observed labels with the highest scores, or all if
     fewer are observed. Values are in [0, 1]; higher is better. Samples without an observed positive are left out.
 
-    {parameters, returns and examples}
+    Parameters
+    ----------
+    Y_true, scores, mask, average
+        As in `ranking_loss`.
+    k : int, default=5
+        Number of highest-scored labels to consider. Ties are broken by column index.
 
+    Returns
+    -------
+    float, or ndarray if `average` is None
+
+    Examples
+    --------
+    >>> from spmld.metrics import precision_at_k
     >>> precision_at_k([[1, 0, 0, None], [0, 1, 1, 0]], [[0.5, 0.7, 0.1, 0.9], [0.1, 0.8, 0.9, 0.2]], k=2)
     0.75
     """
@@ -51,7 +64,6 @@ def _precision(signs: Signs, scores: Floats, k: int) -> Floats:
     return ratio(top_k(signs, scores, k)[0].sum(axis=1), n_considered * (signs > 0).any(axis=1))
 
 
-@documented
 def recall_at_k(Y_true: Any, scores: Any, mask: Any = None, *, k: int = 5, average: str | None = "mean") -> Any:
     r"""Compute the fraction of the positives of a sample that are among its `k` highest-scored observed labels.
 
@@ -60,8 +72,11 @@ def recall_at_k(Y_true: Any, scores: Any, mask: Any = None, *, k: int = 5, avera
     :math:`P_i` and :math:`T_i` as in `precision_at_k`. Values are in [0, 1]; higher is better. Samples without an
     observed positive are left out.
 
-    {parameters, returns and examples}
+    The parameters are those of `precision_at_k`.
 
+    Examples
+    --------
+    >>> from spmld.metrics import recall_at_k
     >>> recall_at_k([[1, 0, 0, None], [0, 1, 1, 0]], [[0.5, 0.7, 0.1, 0.9], [0.1, 0.8, 0.9, 0.2]], k=1)
     0.25
     """
@@ -72,7 +87,6 @@ def _recall(signs: Signs, scores: Floats, k: int) -> Floats:
     return ratio(top_k(signs, scores, k)[0].sum(axis=1), (signs > 0).sum(axis=1))
 
 
-@documented
 def ndcg_at_k(Y_true: Any, scores: Any, mask: Any = None, *, k: int = 5, average: str | None = "mean") -> Any:
     r"""Compute the normalized discounted cumulative gain of the `k` highest-scored observed labels of a sample.
 
@@ -82,8 +96,11 @@ def ndcg_at_k(Y_true: Any, scores: Any, mask: Any = None, *, k: int = 5, average
 
     Values are in [0, 1]; higher is better. Samples without an observed positive are left out.
 
-    {parameters, returns and examples}
+    The parameters are those of `precision_at_k`.
 
+    Examples
+    --------
+    >>> from spmld.metrics import ndcg_at_k
     >>> ndcg_at_k([[1, 0, 0, None], [0, 1, 1, 0]], [[0.5, 0.7, 0.1, 0.9], [0.1, 0.8, 0.9, 0.2]], k=3)
     0.8154648767857288
     """

@@ -58,14 +58,9 @@ def average_entries(
     signs, weights = weigh(signs, entry_weight)
     if average is None:
         return np.where(signs != 0, loss(signs, values), np.nan)
-
-    def totals(signs: Signs, values: NDArray[Any], *weights: Floats) -> Any:
-        terms = loss(signs, values)
-        return np.sum(terms * weights[0] if weights else terms, axis=1, where=signs != 0)
-
-    arrays = (signs, values) if weights is None else (signs, values, weights)
-    mean = ratio(by_rows(totals, *arrays).sum(), count(signs != 0, weights))
-    return average_defined(mean, average, name)
+    weights = (signs != 0) if weights is None else weights
+    totals = by_rows(lambda s, v, w: (loss(s, v) * w).sum(axis=1), signs, values, weights)
+    return average_defined(ratio(totals.sum(), weights.sum()), average, name)
 
 
 def count(chosen: NDArray[np.bool_], weights: Floats | None, axis: int | None = None) -> Any:

@@ -8,10 +8,9 @@ from numpy.typing import NDArray
 from spmld.labels import Hierarchy, read_labels
 from spmld.labels.single_class import ignore_label_warnings
 from spmld.metrics._averaging import average_defined, average_entries, count, ratio
-from spmld.metrics._inputs import Floats, Signs, documented, read_predictions, weigh
+from spmld.metrics._inputs import Floats, Signs, read_predictions, weigh
 
 
-@documented
 def hamming_loss(
     Y_true: Any, predictions: Any, mask: Any = None, *, entry_weight: Any = None, average: str | None = "mean"
 ) -> Any:
@@ -23,8 +22,22 @@ def hamming_loss(
 
     Values are in [0, 1]; lower is better. ``average=None`` returns the values of all entries.
 
-    {parameters, returns and examples}
+    Parameters
+    ----------
+    Y_true, mask, average
+        As in `ranking_loss`.
+    predictions : array-like or sparse matrix of shape (n_samples, n_labels)
+        Predicted labels as 0/1, -1/+1 or bool.
+    entry_weight
+        As in `macro_auc`.
 
+    Returns
+    -------
+    float, or ndarray if `average` is None
+
+    Examples
+    --------
+    >>> from spmld.metrics import hamming_loss
     >>> hamming_loss([[1, 0], [None, 1]], [[1, 1], [0, 1]])
     0.3333333333333333
     """
@@ -36,7 +49,6 @@ def _is_wrong(signs: Signs, predicted: NDArray[np.bool_]) -> Any:
     return predicted != (signs > 0)
 
 
-@documented
 def subset_accuracy(Y_true: Any, predictions: Any, mask: Any = None, *, average: str | None = "mean") -> Any:
     r"""Compute the fraction of samples whose observed labels are all predicted correctly.
 
@@ -44,8 +56,11 @@ def subset_accuracy(Y_true: Any, predictions: Any, mask: Any = None, *, average:
 
     Values are in [0, 1]; higher is better. Samples without an observed entry are left out.
 
-    {parameters, returns and examples}
+    The parameters are those of `hamming_loss`, without `entry_weight`.
 
+    Examples
+    --------
+    >>> from spmld.metrics import subset_accuracy
     >>> subset_accuracy([[1, 0], [None, 1]], [[1, 1], [0, 1]])
     0.5
     """
@@ -54,7 +69,6 @@ def subset_accuracy(Y_true: Any, predictions: Any, mask: Any = None, *, average:
     return average_defined(np.where(signs.any(axis=1), correct, np.nan), average, "subset_accuracy")
 
 
-@documented
 def sample_f1(Y_true: Any, predictions: Any, mask: Any = None, *, average: str | None = "mean") -> Any:
     r"""Compute the F1 score of the predicted labels of a sample.
 
@@ -65,15 +79,17 @@ def sample_f1(Y_true: Any, predictions: Any, mask: Any = None, *, average: str |
     Values are in [0, 1]; higher is better. Samples with neither a positive nor a predicted positive among their
     observed entries are left out.
 
-    {parameters, returns and examples}
+    The parameters are those of `hamming_loss`, without `entry_weight`.
 
+    Examples
+    --------
+    >>> from spmld.metrics import sample_f1
     >>> sample_f1([[1, 0, None], [0, 1, 1], [0, 0, 0]], [[1, 1, 1], [0, 1, 1], [0, 0, 0]], average=None)
     array([0.66666667, 1.        ,        nan])
     """
     return average_defined(_f1(Y_true, predictions, mask, axis=1), average, "sample_f1")
 
 
-@documented
 def macro_f1(
     Y_true: Any, predictions: Any, mask: Any = None, *, entry_weight: Any = None, average: str | None = "mean"
 ) -> Any:
@@ -84,15 +100,17 @@ def macro_f1(
     over the observed entries of label `j`. Values are in [0, 1]; higher is better. Labels with neither a positive nor a
     predicted positive among these entries are left out.
 
-    {parameters, returns and examples}
+    The parameters are those of `hamming_loss`.
 
+    Examples
+    --------
+    >>> from spmld.metrics import macro_f1
     >>> macro_f1([[1, 0, None], [0, 1, 1], [0, 0, 0]], [[1, 1, 1], [0, 1, 1], [0, 0, 0]], average=None)
     array([1.        , 0.66666667, 1.        ])
     """
     return average_defined(_f1(Y_true, predictions, mask, 0, entry_weight), average, "macro_f1")
 
 
-@documented
 def micro_f1(Y_true: Any, predictions: Any, mask: Any = None, *, entry_weight: Any = None) -> float:
     r"""Compute the F1 score of all entries.
 
@@ -103,8 +121,11 @@ def micro_f1(Y_true: Any, predictions: Any, mask: Any = None, *, entry_weight: A
     The value is in [0, 1]; higher is better. It is NaN, with a warning, if no observed entry is positive or
     predicted positive.
 
-    {parameters, returns and examples}
+    The parameters are those of `hamming_loss`, without `average`.
 
+    Examples
+    --------
+    >>> from spmld.metrics import micro_f1
     >>> micro_f1([[1, 0, None], [0, 1, 1], [0, 0, 0]], [[1, 1, 1], [0, 1, 1], [0, 0, 0]])
     0.8571428571428571
     """

@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 
 from spmld.metrics._averaging import average_defined, by_columns, by_rows, ratio
-from spmld.metrics._inputs import Floats, Signs, documented, read_scores, read_weighted_scores
+from spmld.metrics._inputs import Floats, Signs, read_scores, read_weighted_scores
 from spmld.metrics._sorting import auc, average_precision, count_misordered, sort_rows
 
 
-@documented
 def ranking_loss(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None = "mean") -> Any:
     r"""Compute the fraction of incorrectly ordered pairs of a positive and a negative label of a sample.
 
@@ -18,8 +17,24 @@ def ranking_loss(Y_true: Any, scores: Any, mask: Any = None, *, average: str | N
     :math:`P_i` and :math:`N_i` as in `sample_auc`. A tie counts as incorrect. Values are in [0, 1]; lower is better.
     Samples without an observed positive or without an observed negative are left out.
 
-    {parameters, returns and examples}
+    Parameters
+    ----------
+    Y_true : labels in any form accepted by `spmld.labels.read_labels`
+        True labels.
+    scores : array-like of shape (n_samples, n_labels)
+        Scores, higher for more likely labels.
+    mask : array-like of bool of shape (n_samples, n_labels), optional
+        True where a label is observed. By default, the entries of `Y_true` that are not missing.
+    average : {"mean"} or None, default="mean"
+        None returns the value of each sample, label or entry, NaN where it is undefined.
 
+    Returns
+    -------
+    float, or ndarray if `average` is None
+
+    Examples
+    --------
+    >>> from spmld.metrics import ranking_loss
     >>> ranking_loss([[1, 0, 0, None], [0, 1, 1, 0]], [[0.5, 0.7, 0.1, 0.9], [0.1, 0.8, 0.9, 0.2]])
     0.25
     """
@@ -31,7 +46,6 @@ def _ranking_loss(signs: Signs, scores: Floats) -> Floats:
     return ratio(not_below, order.n_pairs)
 
 
-@documented
 def coverage(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None = "mean") -> Any:
     r"""Compute how far down the ranked labels of a sample one has to go to cover all of its positives.
 
@@ -42,8 +56,11 @@ def coverage(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None 
     Values range from 0 to the number of labels minus 1; lower is better. Samples without an observed positive are
     left out.
 
-    {parameters, returns and examples}
+    The parameters are those of `ranking_loss`.
 
+    Examples
+    --------
+    >>> from spmld.metrics import coverage
     >>> coverage([[1, 0, 0, None], [0, 1, 1, 0]], [[0.5, 0.7, 0.1, 0.9], [0.1, 0.8, 0.9, 0.2]])
     1.0
     """
@@ -57,7 +74,6 @@ def _coverage(signs: Signs, scores: Floats) -> Floats:
     return np.where(positive.any(axis=1), covered - 1.0, np.nan)
 
 
-@documented
 def sample_auc(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None = "mean") -> Any:
     r"""Compute the fraction of correctly ordered pairs of a positive and a negative label of a sample.
 
@@ -69,15 +85,17 @@ def sample_auc(Y_true: Any, scores: Any, mask: Any = None, *, average: str | Non
     Values are in [0, 1]; higher is better. Samples without an observed positive or without an observed negative are
     left out.
 
-    {parameters, returns and examples}
+    The parameters are those of `ranking_loss`.
 
+    Examples
+    --------
+    >>> from spmld.metrics import sample_auc
     >>> sample_auc([[1, 0, 0, None], [0, 1, 1, 0]], [[0.5, 0.7, 0.1, 0.9], [0.1, 0.8, 0.9, 0.2]])
     0.75
     """
     return average_defined(by_rows(auc, *read_scores(Y_true, scores, mask)), average, "sample_auc")
 
 
-@documented
 def macro_auc(
     Y_true: Any, scores: Any, mask: Any = None, *, entry_weight: Any = None, average: str | None = "mean"
 ) -> Any:
@@ -92,8 +110,21 @@ def macro_auc(
     Values are in [0, 1]; higher is better. Labels without an observed positive or without an observed negative are
     left out.
 
-    {parameters, returns and examples}
+    Parameters
+    ----------
+    Y_true, scores, mask, average
+        As in `ranking_loss`.
+    entry_weight : array-like of shape (n_samples, n_labels) or (n_samples,), optional
+        Weights of the observed entries, such as the inverse of the probability that an entry is observed. 0 is
+        equivalent to missing.
 
+    Returns
+    -------
+    float, or ndarray if `average` is None
+
+    Examples
+    --------
+    >>> from spmld.metrics import macro_auc
     >>> macro_auc([[1, 0], [0, 1], [1, None]], [[0.9, 0.1], [0.5, 0.8], [0.2, 0.9]], average=None)
     array([0.5, 1. ])
     """
@@ -101,7 +132,6 @@ def macro_auc(
     return average_defined(by_columns(auc, *arrays), average, "macro_auc")
 
 
-@documented
 def micro_auc(Y_true: Any, scores: Any, mask: Any = None, *, entry_weight: Any = None) -> float:
     r"""Compute the fraction of correctly ordered pairs of a positive and a negative entry, over all samples and labels.
 
@@ -113,8 +143,11 @@ def micro_auc(Y_true: Any, scores: Any, mask: Any = None, *, entry_weight: Any =
     The value is in [0, 1]; higher is better. It is NaN, with a warning, if there is no observed positive or no observed
     negative.
 
-    {parameters, returns and examples}
+    The parameters are those of `macro_auc`, without `average`.
 
+    Examples
+    --------
+    >>> from spmld.metrics import micro_auc
     >>> micro_auc([[1, 0], [0, 1], [1, None]], [[0.9, 0.1], [0.5, 0.8], [0.2, 0.9]])
     0.8333333333333334
     """
@@ -122,7 +155,6 @@ def micro_auc(Y_true: Any, scores: Any, mask: Any = None, *, entry_weight: Any =
     return float(average_defined(auc(*(array.reshape(1, -1) for array in arrays)), "mean", "micro_auc"))
 
 
-@documented
 def label_ranking_average_precision(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None = "mean") -> Any:
     r"""Compute the average precision of the ranked labels of a sample.
 
@@ -133,8 +165,11 @@ def label_ranking_average_precision(Y_true: Any, scores: Any, mask: Any = None, 
 
     Values are in (0, 1]; higher is better. Samples without an observed positive are left out.
 
-    {parameters, returns and examples}
+    The parameters are those of `ranking_loss`.
 
+    Examples
+    --------
+    >>> from spmld.metrics import label_ranking_average_precision
     >>> label_ranking_average_precision([[1, 0, 0, None], [0, 1, 1, 0]], [[5, 7, 1, 9], [1, 8, 9, 2]])
     0.75
     """
@@ -142,7 +177,6 @@ def label_ranking_average_precision(Y_true: Any, scores: Any, mask: Any = None, 
     return average_defined(values, average, "label_ranking_average_precision")
 
 
-@documented
 def macro_average_precision(
     Y_true: Any, scores: Any, mask: Any = None, *, entry_weight: Any = None, average: str | None = "mean"
 ) -> Any:
@@ -155,8 +189,11 @@ def macro_average_precision(
 
     Values are in (0, 1]; higher is better. Labels without an observed positive are left out.
 
-    {parameters, returns and examples}
+    The parameters are those of `macro_auc`.
 
+    Examples
+    --------
+    >>> from spmld.metrics import macro_average_precision
     >>> macro_average_precision([[1, 0], [0, 1], [1, None]], [[0.9, 0.1], [0.5, 0.8], [0.2, 0.9]], average=None)
     array([0.83333333, 1.        ])
     """
@@ -164,7 +201,6 @@ def macro_average_precision(
     return average_defined(by_columns(average_precision, *arrays), average, "macro_average_precision")
 
 
-@documented
 def micro_average_precision(Y_true: Any, scores: Any, mask: Any = None, *, entry_weight: Any = None) -> float:
     r"""Compute the average precision of all ranked entries.
 
@@ -175,8 +211,11 @@ def micro_average_precision(Y_true: Any, scores: Any, mask: Any = None, *, entry
 
     The value is in (0, 1]; higher is better. It is NaN, with a warning, if there is no observed positive.
 
-    {parameters, returns and examples}
+    The parameters are those of `macro_auc`, without `average`.
 
+    Examples
+    --------
+    >>> from spmld.metrics import micro_average_precision
     >>> micro_average_precision([[1, 0], [0, 1], [1, None]], [[0.9, 0.1], [0.5, 0.8], [0.2, 0.9]])
     0.9166666666666666
     """

@@ -1,8 +1,9 @@
 """Computing all metrics at once."""
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import astuple, dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from spmld._table import TextTable
 from spmld.labels import Labels, read_labels
 from spmld.metrics._averaging import average_defined
 from spmld.metrics._inputs import read_matrix, weigh
-from spmld.metrics.registry import METRICS, Metric
+from spmld.metrics.registry import METRICS, get_metric, names_at_k
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,7 @@ class EvaluationRow:
     left_out: int
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Evaluation(Mapping[str, float]):
+class Evaluation(dict[str, float]):
     """Values of metrics by name, printed as a table.
 
     Attributes
@@ -45,20 +45,9 @@ class Evaluation(Mapping[str, float]):
     (0.25, 4)
     """
 
-    rows: tuple[EvaluationRow, ...]
-
-    def __getitem__(self, name: str) -> float:
-        return self.to_dict()[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.to_dict())
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def to_dict(self) -> dict[str, float]:
-        """Return the values by name."""
-        return {row.name: row.value for row in self.rows}
+    def __init__(self, rows: Iterable[EvaluationRow]) -> None:
+        self.rows = tuple(rows)
+        super().__init__({row.name: row.value for row in self.rows})
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with a row for each metric."""
@@ -129,27 +118,23 @@ def evaluate(
     values = {name: read_matrix(array, labels, name) for name, array in given.items() if array is not None}
     signs, weights = weigh(labels.signs, entry_weight)
     labels, weighted = replace(labels, signs=signs), {} if weights is None else {"entry_weight": weights}
-    ks = (int(k),) if isinstance(k, int | np.integer) else tuple(k)
-    return Evaluation(
-        tuple(
-            _evaluate_metric(metric, labels, values[metric.needs], {**weighted, **options})
-            for metric in METRICS.values()
-            if metric.needs in values and (weights is None or metric.weighted)
-            for options in ([{"k": k} for k in ks] if "k" in metric.options else [{}])
-        )
-    )
+    ks = (k,) if isinstance(k, int | np.integer) else tuple(k)
+    used = [metric for metric in METRICS.values() if metric.needs in values and (metric.weighted or weights is None)]
+    names = [name for metric in used for name in names_at_k(metric.name, ks)]
+    return Evaluation(_evaluate_metric(name, labels, values, weighted) for name in names)
 
 
-def _evaluate_metric(metric: Metric, labels: Labels, values: Any, options: dict[str, Any]) -> EvaluationRow:
+def _evaluate_metric(name: str, labels: Labels, values: dict[str, Any], weighted: dict[str, Any]) -> EvaluationRow:
     """Return the row of a metric. The value is NaN, without a warning, if it is undefined."""
-    name, signs = metric.variant_name(options), labels.signs
+    metric, options = get_metric(name)
+    compute, signs = partial(metric.function, labels, values[metric.needs], **options, **weighted), labels.signs
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         if metric.over == "entries":
-            value = float(metric.function(labels, values, **options))
+            value = float(compute())
             used, total = int(np.count_nonzero(signs)), signs.size
         else:
-            terms = metric.function(labels, values, average=None, **options)
+            terms = compute(average=None)
             value = average_defined(terms, "mean", name)
             used, total = int(np.count_nonzero(~np.isnan(terms))), terms.size
     used = 0 if np.isnan(value) else used

@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -53,19 +53,9 @@ class Metric:
         return self.function.__name__
 
     @property
-    def options(self) -> frozenset[str]:
-        """Names of the keyword-only arguments, except `average` and `entry_weight`."""
-        parameters = inspect.signature(self.function).parameters.values()
-        return frozenset(p.name for p in parameters if p.kind is p.KEYWORD_ONLY) - {"average", "entry_weight"}
-
-    @property
     def weighted(self) -> bool:
         """Whether the function accepts `entry_weight`: metrics over labels or entries do."""
         return "entry_weight" in inspect.signature(self.function).parameters
-
-    def variant_name(self, options: dict[str, Any]) -> str:
-        """Return the name with the number k of the options, if there is one."""
-        return f"{self.name.removesuffix('k')}{options['k']}" if "k" in options else self.name
 
     @property
     def better(self) -> str:
@@ -115,13 +105,28 @@ def get_metric(name: str) -> tuple[Metric, dict[str, Any]]:
         return METRICS[name], {}
     at_k = re.fullmatch(r"(\w+_at_)(\d+)", str(name))
     if at_k and at_k[1] + "k" in METRICS:
-        return METRICS[at_k[1] + "k"], {"k": int(at_k[2])}
+        return METRICS[at_k[1] + "k"], {"k": check_scalar_integer("k", int(at_k[2]), minimum=1)}
     raise ValueError(
         f"metric must be one of {', '.join(METRICS)}, where k may be a number, got {name!r}"
         f"{did_you_mean(name, METRICS)}"
     )
 
 
+def names_at_k(name: str, ks: Iterable[int] = (1, 3, 5)) -> list[str]:
+    """Return the names of a metric that ends in "_at_k" for several k; other names are unchanged.
+
+    Examples
+    --------
+    >>> from spmld.metrics.registry import names_at_k
+    >>> names_at_k("ndcg_at_k"), names_at_k("coverage")
+    (['ndcg_at_1', 'ndcg_at_3', 'ndcg_at_5'], ['coverage'])
+    """
+    if not name.endswith("_at_k"):
+        return [name]
+    return [f"{name.removesuffix('k')}{check_scalar_integer('k', k, minimum=1)}" for k in ks]
+
+
+@dataclass(frozen=True)
 class Scorer:
     """A metric with the signature ``scorer(estimator, X, Y)``, greater is better. See `scorer`.
 
@@ -137,27 +142,20 @@ class Scorer:
     -0.0
     """
 
-    def __init__(self, name: str, options: dict[str, Any]) -> None:
-        metric, implied = get_metric(name)
-        # mask is not an option: cross-validation does not split it. Missing labels are NaN in Y.
-        unknown = set(options) - metric.options
-        if unknown:
-            accepted = ", ".join(sorted(metric.options)) or "no options"
-            raise ValueError(f"scorer({name!r}) got {', '.join(sorted(unknown))}, accepts {accepted}")
-        if "k" in metric.options:
-            check_scalar_integer("k", {"k": 1, **implied, **options}["k"], minimum=1)
-        self.name = name
-        self.options = options
+    name: str
+
+    def __post_init__(self) -> None:
+        get_metric(self.name)
 
     def __call__(self, estimator: Any, X: Any, Y: Any) -> float:
         """Return the metric of the estimator on the observed labels, negated if lower is better."""
-        metric, implied = get_metric(self.name)
+        metric, options = get_metric(self.name)
         values = self._values(metric.needs, estimator, X)
         # A fold of a one-dimensional Y may have only one of two classes; the estimator knows both.
         classes = getattr(estimator, "classes_", None)
         two = isinstance(classes, np.ndarray) and classes.shape == (2,)
         labels = read_labels(Y, classes=classes if two else None, name="Y_true")
-        value = metric.function(labels, values, **{**implied, **self.options})
+        value = metric.function(labels, values, **options)
         return float(value if metric.greater_is_better else -value)
 
     def _values(self, needs: Needs, estimator: Any, X: Any) -> Any:
@@ -170,20 +168,14 @@ class Scorer:
         needed = "predict_proba" if needs == "probabilities" else "decision_function or predict_proba"
         raise ValueError(f"scorer({self.name!r}) needs an estimator with {needed}, got {type(estimator).__name__}")
 
-    def __repr__(self) -> str:
-        options = "".join(f", {key}={value!r}" for key, value in self.options.items())
-        return f"scorer({self.name!r}{options})"
 
-
-def scorer(name: str, **options: Any) -> Scorer:
+def scorer(name: str) -> Scorer:
     """Make a scorer from a metric, for ``GridSearchCV`` or ``cross_validate`` with missing labels in `Y`.
 
     Parameters
     ----------
     name : str
         Name of a metric, such as "ranking_loss". In the name of a metric at `k`, `k` may be a number: "precision_at_3".
-    **options
-        Options of the metric, such as ``k=3``.
 
     Returns
     -------
@@ -201,4 +193,4 @@ def scorer(name: str, **options: Any) -> Scorer:
     >>> scorer("hamming_loss")(majority, X, [[1, np.nan], [0, np.nan], [0, 0]])
     -0.5
     """
-    return Scorer(name, options)
+    return Scorer(name)

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -20,7 +20,7 @@ from spmld._table import TableCell, TextTable
 from spmld._validation import indexable
 from spmld.labels import Labels, read_labels
 from spmld.labels.single_class import ignore_label_warnings, warn_of_metrics
-from spmld.metrics.registry import get_metric
+from spmld.metrics.registry import get_metric, names_at_k
 from spmld.model_selection.splitters import check_splitter
 from spmld.model_selection.statistics import PairedTest, Verdict, holm_correction, paired_t_test
 
@@ -92,15 +92,14 @@ class Comparison:
 
     def _tests(self, metric: str, greater: bool) -> dict[str, dict[str, Any]]:
         """Return the outcome of the tests against the reference, by method."""
-        reference = self.values.get((self.reference, metric))
         tests: dict[str, PairedTest] = {}
         for method in self.methods:
-            values = self.values.get((method, metric))
-            if reference is None or values is None or method == self.reference:
+            keys = (method, metric), (self.reference, metric)
+            if method == self.reference or not all(key in self.values for key in keys):
                 continue
-            defined = [pair for pair in zip(values, reference, strict=True) if not any(map(math.isnan, pair))]
-            pairs = [a for a, _ in defined], [b for _, b in defined]
-            test = paired_t_test(*pairs, greater_is_better=greater, test_train_ratio=self.test_train_ratio)
+            pairs = np.array([self.values[key] for key in keys])
+            defined = pairs[:, ~np.isnan(pairs).any(axis=0)]
+            test = paired_t_test(*defined, greater_is_better=greater, test_train_ratio=self.test_train_ratio)
             if test is not None:
                 tests[method] = test
         corrected = holm_correction([test.p for test in tests.values()]).tolist()
@@ -136,44 +135,9 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain types for JSON: None for NaN, and `results` instead of values."""
-        content = {
-            "reference": self.reference,
-            "methods": self.methods,
-            "metrics": self.metrics,
-            "n_folds": self.n_folds,
-            "test_train_ratio": self.test_train_ratio,
-            "failed": self.failed,
-            "results": self.results(),
-        }
+        names = ("reference", "methods", "metrics", "n_folds", "test_train_ratio", "failed")
+        content = {**{name: getattr(self, name) for name in names}, "results": self.results()}
         return dict(json.loads(json.dumps(content), parse_constant=lambda number: None))
-
-    @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> Self:
-        """Return the comparison that `to_dict` was called on; other keys are ignored.
-
-        Parameters
-        ----------
-        content : mapping
-            With the keys of `to_dict`.
-
-        Returns
-        -------
-        Comparison
-        """
-        try:
-            values = {
-                (record["method"], record["metric"]): [math.nan if v is None else float(v) for v in record["folds"]]
-                for record in content["results"]
-            }
-            metrics, methods = list(content["metrics"]), list(content["methods"])
-            sizes = int(content["n_folds"]), float(content["test_train_ratio"])
-            reference, failed = content["reference"], dict(content["failed"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(
-                "content must be the dictionary that Comparison.to_dict returns, with reference, methods, metrics, "
-                f"n_folds, test_train_ratio, failed and results, got {type(error).__name__}: {error}"
-            ) from None
-        return cls(metrics, methods, reference, *sizes, values, failed)
 
     def __str__(self) -> str:
         return self.to_table().to_text()
@@ -304,12 +268,9 @@ def _metric_names(metrics: Sequence[str]) -> list[str]:
     """Validate the names of metrics, and replace "_at_k" by k = 1, 3 and 5."""
     if isinstance(metrics, str) or not metrics:
         raise ValueError(f"metrics must be a sequence of metric names, got {metrics!r}")
-    names = []
     for name in metrics:
         get_metric(name)
-        at_k = name.endswith("_at_k")
-        names += [f"{name.removesuffix('k')}{k}" for k in (1, 3, 5)] if at_k else [name]
-    return list(dict.fromkeys(names))
+    return list(dict.fromkeys(name for metric in metrics for name in names_at_k(metric)))
 
 
 def _evaluate_fold(

@@ -260,9 +260,7 @@ class ThresholdClassifier(PredictionOutputMixin, ClassifierMixin, MetaEstimatorM
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         inner = get_tags(self.estimator)
-        tags.input_tags.pairwise = inner.input_tags.pairwise
-        tags.input_tags.sparse = inner.input_tags.sparse
-        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.input_tags = inner.input_tags
         tags.target_tags.multi_output = inner.target_tags.multi_output
         tags.classifier_tags.multi_class = False
         tags.classifier_tags.multi_label = inner.classifier_tags is not None and inner.classifier_tags.multi_label

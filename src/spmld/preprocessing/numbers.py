@@ -24,7 +24,7 @@ _CURRENCIES = "$€£¥₹₽₩₺₴₦₫₪฿₱₿¢"
 _NUMBER = re.compile(
     rf"(?P<bound>[<>≤≥~≈]=?)? ?(?P<sign>[+-])? ?(?P<before>[{_CURRENCIES}]|[A-Z]{{3}} )? ?(?P<inner>[+-])?"
     r"(?P<whole>\d{1,3}(?P<group>[ '.,])\d{3}(?:(?P=group)\d{3})*|\d*)(?:(?P<decimal>[.,])(?P<fraction>\d*))?"
-    r"(?P<exponent>[eE][+-]?\d+)? ?(?P<after>[^\s\d_.,;:/+<>='()-].*)?",
+    r"(?P<exponent>[eE][+-]?\d+)? ?(?P<after>[^\s\d_.,;:/+<>='()-].*)?"
 )
 
 

@@ -35,7 +35,7 @@ class DaskEngine(RemoteEngine):
 
     def map(self, function: Callable[..., Any], *rows: Sequence[Any]) -> tuple[Any, ...]:
         """Apply `function` to the arguments of each block."""
-        return tuple(self._submit(_name(function), _apply, [self._send(function)] * len(rows[0]), *rows))
+        return tuple(self._submit("map", _apply, [self._send(function)] * len(rows[0]), *rows))
 
     def sum(self, function: Callable[..., Any], *rows: Sequence[Any], combine: Combine = add) -> Any:
         """Sum an array, or each array of a tuple, over the blocks."""
@@ -63,12 +63,6 @@ class DaskEngine(RemoteEngine):
         if len(packed) <= SMALL:
             return packed
         return self._client.submit(bytes, packed, key=f"spmld-send-{uuid4().hex}", pure=False)
-
-
-def _name(function: Any) -> str:
-    """Return a name for the dashboard of Dask."""
-    name = getattr(getattr(function, "func", function), "__name__", type(function).__name__)
-    return name.strip("<>_") or "map"
 
 
 def _apply(packed: bytes, *arguments: Any) -> Any:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from spmld._arrays import check_masked, n_bytes
+from spmld._arrays import check_masked
 from spmld.core.lazy_matrix import LazyMatrix
 from spmld.core.problem import Engine
 from spmld.labels.encoding import Labels, read_labels, read_values
@@ -19,11 +18,8 @@ from spmld.labels.entries import read_weights
 from spmld.scale.block_data import BlockData, BlockValues, EntryCounts, FeatureSummary, observed_signs, split
 from spmld.scale.cluster import DaskEngine, active_client
 from spmld.scale.memory import available_memory
-from spmld.scale.row_blocks import RowBlocks, join_rows
+from spmld.scale.row_blocks import RowBlocks
 from spmld.scale.streaming import StreamEngine
-
-MAX_BLOCK = 2**28
-"""Maximum size in bytes of a block of several chunks."""
 
 
 def is_collection(X: Any) -> bool:
@@ -78,69 +74,25 @@ def feature_names(X: Any) -> list[str] | None:
 
 
 def collect(client: Any, X: Any, y: Any, mask: Any = None, entry_weight: Any = None) -> BlockData:
-    """Load the chunks of collections on the workers, join them to blocks, and validate these."""
+    """Load the chunks of collections on the workers, where each of them is a block, and validate these."""
     if y is None:
         raise ValueError("y is required, got None")
-    if hasattr(X, "rechunk") and X.numblocks[1] > 1:
-        X = X.rechunk({1: -1})
-    workers, chunks = _workers(client), delayed_blocks(X)
-    places = np.array_split(np.arange(len(chunks)), len(workers))
+    X = X.rechunk({1: -1}) if hasattr(X, "rechunk") else X
     engine = DaskEngine(client)
-    loaded = {"X": engine.map(as_features, _load(client, chunks, places, workers))}
+    parts = {"X": engine.map(as_features, client.compute(delayed_blocks(X)))}
     for name, part in {"Y": y, "mask": mask, "entry_weight": entry_weight}.items():
-        loaded[name] = _load(client, chunks_like(part, X, name), places, workers) if is_collection(part) else part
-    counts = engine.gather(engine.map(n_rows, loaded["X"]))
-    for name, part in loaded.items():
-        if isinstance(part, tuple) and engine.gather(engine.map(n_rows, part)) != counts:
-            raise ValueError(f"X and {name} must have blocks of the same numbers of rows; rechunk {name} like X")
-    if not any(counts):
+        parts[name] = tuple(client.compute(chunks_like(part, X, name))) if is_collection(part) else part
+    counts = engine.gather(engine.map(n_rows, parts["X"]))
+    filled = [i for i, count in enumerate(counts) if count]
+    if not filled:
         raise ValueError("X must have at least one sample, got no rows")
-    groups = group_chunks(engine.gather(engine.map(n_bytes, loaded["X"])), counts, *_capacity(client))
-    for name, part in loaded.items():
+    for name, part in parts.items():
         if isinstance(part, tuple):
-            loaded[name] = engine.map(join_rows, [[part[i] for i in group] for group in groups])
-    sizes = tuple(sum(counts[i] for i in group) for group in groups)
-    return make_data(engine, loaded["X"], loaded["Y"], sizes, loaded["mask"], loaded["entry_weight"], feature_names(X))
-
-
-def group_chunks(sizes: Sequence[int], counts: Sequence[int], n_threads: int, limit: float) -> list[list[int]]:
-    """Return groups of consecutive chunks that become one block each. Empty chunks are left out.
-
-    There is about one block for each thread, or more if a block would exceed the limit by more than a chunk: few large
-    blocks need fewer tasks and messages than many small ones.
-
-    Examples
-    --------
-    >>> from spmld.scale.inputs import group_chunks
-    >>> group_chunks([8, 8, 0, 8, 8], [1, 1, 0, 1, 1], n_threads=2, limit=1000)
-    [[0, 1], [3, 4]]
-    >>> group_chunks([8, 8, 0, 8, 8], [1, 1, 0, 1, 1], n_threads=2, limit=8)
-    [[0], [1], [3], [4]]
-    """
-    target = max(1.0, min(sum(sizes) / n_threads, limit))
-    groups: dict[int, list[int]] = {}
-    end = 0
-    for i, (size, count) in enumerate(zip(sizes, counts, strict=True)):
-        if count:
-            groups.setdefault(int((end + size / 2) / target), []).append(i)
-        end += size
-    return list(groups.values())
-
-
-def _capacity(client: Any) -> tuple[int, float]:
-    """Return the number of threads of the cluster, and the maximum size of a block in bytes."""
-    limits = client.run(lambda dask_worker: dask_worker.memory_manager.memory_limit).values()
-    smallest = min((limit for limit in limits if limit), default=inf)
-    return sum(client.nthreads().values()), min(MAX_BLOCK, smallest / 16)
-
-
-def _workers(client: Any, timeout: int = 60) -> list[str]:
-    """Return the addresses of the workers; waits for the first one."""
-    try:
-        client.wait_for_workers(1, timeout=timeout)
-    except TimeoutError:
-        raise ValueError(f"the Dask cluster has no workers after {timeout} s; start some, then fit again") from None
-    return sorted(client.nthreads())
+            if engine.gather(engine.map(n_rows, part)) != counts:
+                raise ValueError(f"X and {name} must have blocks of the same numbers of rows; rechunk {name} like X")
+            parts[name] = tuple(part[i] for i in filled)
+    sizes = tuple(counts[i] for i in filled)
+    return make_data(engine, parts["X"], parts["Y"], sizes, parts["mask"], parts["entry_weight"], feature_names(X))
 
 
 def delayed_blocks(A: Any) -> list[Any]:
@@ -148,16 +100,8 @@ def delayed_blocks(A: Any) -> list[Any]:
     return list(np.ravel(A.to_delayed(optimize_graph=not hasattr(A, "map_partitions"))))
 
 
-def _load(client: Any, chunks: list[Any], places: Sequence[Any], workers: Sequence[str]) -> tuple[Any, ...]:
-    """Return futures of the chunks, consecutive ones on the same worker if that is available."""
-    futures: list[Any] = []
-    for worker, place in zip(workers, places, strict=True):
-        futures += client.compute([chunks[i] for i in place], workers=[worker], allow_other_workers=True)
-    return tuple(futures)
-
-
 def chunks_like(A: Any, X: Any, name: str) -> list[Any]:
-    """Return the chunks of a collection, with the same rows as those of X."""
+    """Return the chunks of a collection, with the same rows as those of X if their numbers are known."""
     known = hasattr(X, "chunks") and not any(np.isnan(X.chunks[0]))
     if known and hasattr(A, "rechunk") and not any(np.isnan(A.chunks[0])):
         if A.shape[0] != X.shape[0]:
@@ -166,12 +110,7 @@ def chunks_like(A: Any, X: Any, name: str) -> list[Any]:
                 f"{X.shape[0]} and {A.shape[0]}"
             )
         A = A.rechunk((X.chunks[0], *((-1,) * (A.ndim - 1))))
-    chunks, expected = delayed_blocks(A), len(delayed_blocks(X))
-    if len(chunks) != expected:
-        raise ValueError(
-            f"X and {name} must have the same number of blocks, got {expected} and {len(chunks)}; rechunk {name} like X"
-        )
-    return chunks
+    return delayed_blocks(A)
 
 
 def n_rows(A: Any) -> int:
@@ -248,8 +187,7 @@ def make_data(
 ) -> BlockData:
     """Validate features and labels in row blocks, and read the labels."""
     features = engine.sum(FeatureSummary.of, X).check()
-    size = features.n_samples * features.n_features
-    if size > 100_000 and features.n_nonzero < 0.1 * size:
+    if features.mostly_zero:
         X = engine.transform(partial(as_features, sparse=True), X)
     Y, masks = split(Y, counts, "Y"), split(mask, counts, "mask")
     form = engine.sum(summarize_labels, Y, masks).form()

@@ -1,6 +1,5 @@
 """Raises MemoryError before a fit that does not fit into memory."""
 
-import os
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -9,30 +8,12 @@ GIB = 2**30
 
 
 def available_memory() -> float:
-    """Return the bytes that this process can still allocate, as far as the system tells; infinity if it does not."""
-    return min(_free_memory(), _below_limit())
-
-
-def _free_memory() -> float:
+    """Return the bytes that can still be allocated, as far as the system tells; infinity if it does not."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         return next(1024.0 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
     except (OSError, StopIteration, ValueError, IndexError):
         return inf
-
-
-def _below_limit() -> float:
-    """Return the bytes below the limit of the address space that is set for the process."""
-    try:
-        import resource
-
-        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-        if limit == resource.RLIM_INFINITY:
-            return inf
-        used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    except (ImportError, OSError, ValueError, IndexError):
-        return inf
-    return max(0.0, float(limit - used))
 
 
 def check_memory(estimator: Any, X: Any, y: Any, mapped: int = 0) -> None:

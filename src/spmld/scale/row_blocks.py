@@ -1,6 +1,7 @@
 """Samples in blocks of rows, which are read from files when they are needed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -62,12 +63,13 @@ class RowBlocks:
     def __init__(self, X: Any, y: Any = None, *, block_rows: int | None = None, memory: int | None = None):
         if block_rows is not None and block_rows < 1:
             raise ValueError(f"block_rows must be at least 1, got {block_rows!r}")
-        self._reader, self.memory = _open(X, y, block_rows), memory
-        self.counts = tuple(count for count in self._reader.counts if count)
-        self._blocks = [i for i, count in enumerate(self._reader.counts) if count]
+        if isinstance(X, (str, Path)) and _is_parquet(Path(X)):
+            self.counts, self._features, self._labels = _open_parquet(Path(X), list(y or ()))
+        else:
+            self.counts, self._features, self._labels = _open_arrays(_open_array(X), _open_array(y), block_rows)
         if not self.counts:
             raise ValueError("X must have at least one sample, got no rows")
-        self.shape = (sum(self.counts), int(self.features(0).shape[1]))
+        self.memory, self.shape = memory, (sum(self.counts), int(self.features(0).shape[1]))
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -75,96 +77,57 @@ class RowBlocks:
     @property
     def has_labels(self) -> bool:
         """Whether the blocks contain labels."""
-        return self._reader.labels(self._blocks[0]) is not None
+        return bool(self._labels)
 
     def features(self, i: int) -> Any:
         """Return the features of block i."""
-        return self._reader.features(self._blocks[i])
+        return self._features[i]()
 
     def labels(self, i: int) -> Any:
-        """Return the labels of block i, or None if there are none."""
-        return self._reader.labels(self._blocks[i])
+        """Return the labels of block i."""
+        return self._labels[i]()
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the features of the blocks."""
         return map(self.features, range(len(self)))
 
 
-class _Arrays:
-    """Slices of arrays."""
-
-    def __init__(self, X: Any, y: Any, block_rows: int | None):
-        if len(getattr(X, "shape", ())) != 2:
-            raise ValueError(f"X must have shape (n_samples, n_features), got {getattr(X, 'shape', X)!r}")
-        n = int(X.shape[0])
-        if y is not None and y.shape[0] != n:
-            raise ValueError(
-                f"X and Y must have the same number of samples, got inconsistent numbers: {n} and {y.shape[0]}"
-            )
-        rows = block_rows or _default_rows(X)
-        self._X, self._y = X, y
-        self._slices = [slice(i, min(i + rows, n)) for i in range(0, n, rows)]
-        self.counts = [s.stop - s.start for s in self._slices]
-
-    def features(self, i: int) -> Any:
-        return _rows(self._X, self._slices[i])
-
-    def labels(self, i: int) -> Any:
-        return None if self._y is None else _rows(self._y, self._slices[i])
+_BlockReaders = tuple[tuple[int, ...], Sequence[Callable[[], Any]], Sequence[Callable[[], Any]]]
+"""Number of rows of each block, and functions that read its features and its labels, if there are any."""
 
 
-class _NpyFile:
-    """An array in a .npy file, of which slices are read without mapping the file."""
-
-    def __init__(self, path: Path):
-        with path.open("rb") as file:
-            version = np.lib.format.read_magic(file)
-            read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-            self.shape, fortran_order, self.dtype = read(file)
-            self._path, self._start = path, file.tell()
-        if fortran_order or self.dtype.hasobject:
-            raise ValueError(f"{path} must contain numbers in C order; save them with np.save(path, X.copy(order='C'))")
-
-    def __getitem__(self, s: slice) -> Any:
-        width = int(np.prod(self.shape[1:], dtype=int))
-        offset = self._start + s.start * width * self.dtype.itemsize
-        values = np.fromfile(self._path, self.dtype, (s.stop - s.start) * width, offset=offset)
-        return values.reshape((-1, *self.shape[1:]))
+def _open_arrays(X: Any, y: Any, block_rows: int | None) -> _BlockReaders:
+    """Return slices of arrays."""
+    if len(getattr(X, "shape", ())) != 2:
+        raise ValueError(f"X must have shape (n_samples, n_features), got {getattr(X, 'shape', X)!r}")
+    n = int(X.shape[0])
+    if y is not None and y.shape[0] != n:
+        raise ValueError(
+            f"X and Y must have the same number of samples, got inconsistent numbers: {n} and {y.shape[0]}"
+        )
+    rows = block_rows or _default_rows(X)
+    slices = [slice(i, min(i + rows, n)) for i in range(0, n, rows)]
+    features, labels = ([partial(_rows, A, s) for s in slices if A is not None] for A in (X, y))
+    return tuple(s.stop - s.start for s in slices), features, labels
 
 
-class _Parquet:
-    """Row groups of Parquet files."""
-
-    def __init__(self, path: Path, y: Any):
-        parquet = need("pyarrow.parquet")
-        paths = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
-        if not paths:
-            raise ValueError(f"{path} contains no .parquet file")
-        files = [parquet.ParquetFile(file) for file in paths]
-        self._names = list(y) if y is not None else []
-        missing = [name for name in self._names if name not in files[0].schema_arrow.names]
-        if missing:
-            raise ValueError(f"y must name columns of {path}, got {missing}; it has {files[0].schema_arrow.names[:10]}")
-        self._groups = [(file, i) for file in files for i in range(file.num_row_groups)]
-        self.counts = [file.metadata.row_group(i).num_rows for file, i in self._groups]
-        self._features = [name for name in files[0].schema_arrow.names if name not in set(self._names)]
-
-    def _read(self, i: int, columns: Sequence[str]) -> Any:
-        file, group = self._groups[i]
-        return file.read_row_group(group, columns=list(columns)).to_pandas(ignore_metadata=True)
-
-    def features(self, i: int) -> Any:
-        return self._read(i, self._features)
-
-    def labels(self, i: int) -> Any:
-        return self._read(i, self._names) if self._names else None
+def _open_parquet(path: Path, labels: list[str]) -> _BlockReaders:
+    """Return the row groups of Parquet files, without empty ones."""
+    parquet = need("pyarrow.parquet")
+    files = [parquet.ParquetFile(file) for file in (sorted(path.rglob("*.parquet")) if path.is_dir() else [path])]
+    names = files[0].schema_arrow.names
+    if missing := [name for name in labels if name not in names]:
+        raise ValueError(f"y must name columns of {path}, got {missing}; it has {names[:10]}")
+    groups = [(file, i) for file in files for i in range(file.num_row_groups)]
+    counts = [file.metadata.row_group(i).num_rows for file, i in groups]
+    readers = [partial(_read_group, file, i) for (file, i), count in zip(groups, counts, strict=True) if count]
+    features = [name for name in names if name not in set(labels)]
+    read_labels = [partial(read, labels) for read in readers if labels]
+    return tuple(filter(None, counts)), [partial(read, features) for read in readers], read_labels
 
 
-def _open(X: Any, y: Any, block_rows: int | None) -> Any:
-    """Return a reader with the attribute `counts` and the methods `features` and `labels`."""
-    if isinstance(X, (str, Path)) and _is_parquet(Path(X)):
-        return _Parquet(Path(X), y)
-    return _Arrays(_open_array(X), _open_array(y), block_rows)
+def _read_group(file: Any, group: int, columns: list[str]) -> Any:
+    return file.read_row_group(group, columns=columns).to_pandas(ignore_metadata=True)
 
 
 def _open_array(X: Any) -> Any:
@@ -174,7 +137,7 @@ def _open_array(X: Any) -> Any:
         return np.asarray(X)
     path = Path(X)
     if path.suffix == ".npy":
-        return _NpyFile(path)
+        return np.load(path, mmap_mode="r")
     if path.is_dir():
         return need("zarr", "zarr").open_array(str(path), mode="r")
     raise ValueError(f"unknown file extension {path.suffix!r} of {path}; supported: .npy, .parquet and directories")
