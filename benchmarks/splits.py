@@ -7,7 +7,6 @@ fold and one over the number of folds. The bound is the smallest deviation that 
 from __future__ import annotations
 
 import time
-from functools import partial
 
 import numpy as np
 
@@ -25,12 +24,12 @@ def correlated_labels(rates, seed=0):
     return (scores > thresholds).astype(int)
 
 
-def measure(make_splitter, Y):
+def measure(splitter_class, Y):
     """Return the minimum time, the maximum deviation and the maximum difference of fold sizes over the seeds."""
     seconds, deviation, spread = [], 0.0, 0
     for seed in range(REPEATS):
         start = time.perf_counter()
-        tests = [test for _, test in make_splitter(n_splits=N_SPLITS, random_state=seed).split(Y, Y)]
+        tests = [test for _, test in splitter_class(n_splits=N_SPLITS, shuffle=True, random_state=seed).split(Y, Y)]
         seconds.append(time.perf_counter() - start)
         fractions = np.array([Y[test].sum(axis=0) for test in tests]) / Y.sum(axis=0)
         deviation = max(deviation, np.abs(fractions - 1 / N_SPLITS).max())
@@ -51,7 +50,7 @@ def main():
     try:
         from iterstrat.ml_stratifiers import MultilabelStratifiedKFold as IterativeKFold
 
-        splitters["iterative-stratification"] = partial(IterativeKFold, shuffle=True)
+        splitters["iterative-stratification"] = IterativeKFold
     except ImportError:
         print('iterative-stratification is not installed; install it with: pip install "spmld[bench]"\n')
     print(f"{N_SAMPLES} samples, {N_LABELS} labels, {N_SPLITS} folds, {REPEATS} seeds")
@@ -62,8 +61,8 @@ def main():
         Y = correlated_labels(rates)
         print(f"\nlabels {name}; bound of the maximum deviation {bound(Y):.2e}")
         results = {}
-        for splitter, make_splitter in splitters.items():
-            results[splitter] = measure(make_splitter, Y)
+        for splitter, splitter_class in splitters.items():
+            results[splitter] = measure(splitter_class, Y)
             seconds, deviation, spread = results[splitter]
             print(f"  {splitter:25s}{seconds:8.3f} s   maximum deviation {deviation:.2e}   fold sizes within {spread}")
         if len(results) == 2:

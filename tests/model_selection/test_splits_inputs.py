@@ -33,6 +33,11 @@ Y10 = make_labels(10, 2, low=0.3)
     [
         (lambda: MultilabelStratifiedKFold(1), "n_splits must be an integer of at least 2, got 1"),
         (lambda: MultilabelStratifiedKFold(2.5), "n_splits must be an integer of at least 2, got 2.5"),
+        (lambda: MultilabelStratifiedKFold(shuffle="no"), "shuffle must be True or False, got 'no'"),
+        (
+            lambda: MultilabelStratifiedKFold(shuffle=False, random_state=1),
+            "random_state must be None if shuffle=False",
+        ),
         (
             lambda: next(MultilabelStratifiedKFold(11).split(Y10, Y10)),
             "n_splits must define at most 10 subsets, the number of samples, got 11",

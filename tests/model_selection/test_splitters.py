@@ -16,10 +16,10 @@ from spmld.model_selection import MultilabelStratifiedKFold
 from .splits_cases import labels_and_folds, make_labels
 
 
-@given(labels_and_folds())
-def test_each_sample_is_tested_once_and_sizes_differ_by_at_most_one(case):
+@given(labels_and_folds(), st.booleans())
+def test_each_sample_is_tested_once_and_sizes_differ_by_at_most_one(case, shuffle):
     Y, k, seed = case
-    splits = list(MultilabelStratifiedKFold(k, random_state=seed).split(Y, Y))
+    splits = list(MultilabelStratifiedKFold(k, shuffle=shuffle, random_state=seed if shuffle else None).split(Y, Y))
     assert_array_equal(np.sort(np.concatenate([test for _, test in splits])), np.arange(len(Y)))
     sizes = [len(test) for _, test in splits]
     assert max(sizes) - min(sizes) <= 1
@@ -60,6 +60,8 @@ def test_folds_depend_on_the_seed():
     Y = make_labels(200, 5)
     folds = [[tuple(t) for _, t in MultilabelStratifiedKFold(4, random_state=s).split(Y, Y)] for s in (0, 0, 1)]
     assert folds[0] == folds[1] != folds[2]
+    fixed = MultilabelStratifiedKFold(4, shuffle=False)
+    assert [tuple(t) for _, t in fixed.split(Y, Y)] == [tuple(t) for _, t in fixed.split(Y, Y)]
 
 
 class Prior(ClassifierMixin, BaseEstimator):

@@ -20,6 +20,7 @@ def allocate(
     rng: np.random.RandomState,
     *,
     groups: NDArray[Any] | None = None,
+    shuffle: bool = True,
 ) -> NDArray[np.intp]:
     r"""Allocate samples to subsets of given sizes, stratified by the observed positives of every label.
 
@@ -43,6 +44,8 @@ def allocate(
         Random number generator.
     groups : ndarray of shape (n_samples,), optional
         Samples of the same group are assigned to the same subset. The sizes are then approximate.
+    shuffle : bool, default=True
+        Whether to process the samples in random order.
 
     Returns
     -------
@@ -63,11 +66,11 @@ def allocate(
         columns.insert(1, signs != 0)
     amounts: NDArray[Any] = np.hstack(columns)
     if groups is None:
-        return _Parts(amounts, sizes, signs.shape[1], rng).fill(rng.permutation(len(amounts))).mend(moves=False).part
+        return _Parts(amounts, sizes, signs.shape[1], rng).fill(shuffle).mend(moves=False).part
     names, group = np.unique(groups, return_inverse=True)
     summed = np.zeros((len(names), amounts.shape[1]), dtype=np.float32)
     np.add.at(summed, group, amounts)
-    return _Parts(summed, sizes, signs.shape[1], rng).fill(rng.permutation(len(names))).mend(moves=True).part[group]
+    return _Parts(summed, sizes, signs.shape[1], rng).fill(shuffle).mend(moves=True).part[group]
 
 
 class _Parts:
@@ -89,8 +92,9 @@ class _Parts:
         self.importance[n_labels:-1] *= _SECOND_AIM
         self.part = np.full(len(amounts), -1, dtype=np.intp)
 
-    def fill(self, order: NDArray[np.intp]) -> Self:
+    def fill(self, shuffle: bool) -> Self:
         """Apply iterative stratification, starting with the rarest label; units without positives are last."""
+        order = self.rng.permutation(len(self.part)) if shuffle else np.arange(len(self.part))
         positives = self.amounts[:, : self.n_labels]
         left = positives.sum(axis=0, dtype=float)
         while left.any():

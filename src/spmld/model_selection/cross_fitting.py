@@ -120,11 +120,13 @@ def cross_fit(
     """
     estimators = estimator if isinstance(estimator, (list, tuple)) else [clone(estimator) for _ in folds]
     weights = entry_weight if isinstance(entry_weight, (list, tuple)) else [entry_weight] * len(folds)
-    options = (
-        {name: array[train] for name, array in (("entry_weight", weight), ("trusted", trusted)) if array is not None}
-        for (train, _), weight in zip(folds, weights, strict=True)
-    )
-    fitted, scores = _fit_folds(estimators, X, Y, folds, options, score, n_jobs)
+
+    def options() -> Iterator[dict[str, Any]]:
+        for (train, _), fold_weight in zip(folds, weights, strict=True):
+            arrays = {"entry_weight": fold_weight, "trusted": trusted}
+            yield {name: array[train] for name, array in arrays.items() if array is not None}
+
+    fitted, scores = _fit_folds(estimators, X, Y, folds, options(), score, n_jobs)
     return CrossFitResult(fitted, scores, folds, _num_samples(X))
 
 

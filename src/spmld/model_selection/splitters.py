@@ -28,8 +28,10 @@ class MultilabelStratifiedKFold(BaseCrossValidator):
     ----------
     n_splits : int, default=5
         Number of folds, at least 2.
+    shuffle : bool, default=True
+        Whether to allocate the samples in random order. If False, the folds depend only on the data.
     random_state : int, RandomState or None, default=None
-        Seed of the random order in which samples are allocated.
+        Seed, used only if ``shuffle=True``.
 
     See Also
     --------
@@ -49,8 +51,15 @@ class MultilabelStratifiedKFold(BaseCrossValidator):
     # Groups are optional, and used if they are passed.
     __metadata_request__split = {"groups": True}  # noqa: RUF012 (scikit-learn reads a plain class attribute)
 
-    def __init__(self, n_splits: int = 5, *, random_state: int | np.random.RandomState | None = None) -> None:
+    def __init__(
+        self, n_splits: int = 5, *, shuffle: bool = True, random_state: int | np.random.RandomState | None = None
+    ) -> None:
         self.n_splits = check_scalar_integer("n_splits", n_splits, minimum=2)
+        if not isinstance(shuffle, (bool, np.bool_)):
+            raise ValueError(f"shuffle must be True or False, got {shuffle!r}")
+        if not shuffle and random_state is not None:
+            raise ValueError(f"random_state must be None if shuffle=False, as it has no effect, got {random_state!r}")
+        self.shuffle = shuffle
         self.random_state = random_state
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Fold]:
@@ -75,8 +84,10 @@ class MultilabelStratifiedKFold(BaseCrossValidator):
         X, y, groups = indexable(X, y, groups)
         signs = read_labels(y, name="y").signs
         groups = read_groups(groups, len(signs), self.n_splits, "n_splits")
+        # Exchanges between folds are random even without shuffling; the seed is then fixed.
+        rng = check_random_state(self.random_state if self.shuffle else 0)
         sizes = proportional_sizes(len(signs), np.ones(self.n_splits))
-        folds = allocate(signs, sizes, check_random_state(self.random_state), groups=groups)
+        folds = allocate(signs, sizes, rng, groups=groups, shuffle=self.shuffle)
         for fold in range(self.n_splits):
             yield np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
 
@@ -105,7 +116,7 @@ def check_splitter(cv: Any, n_samples: int, random_state: Any) -> Any:
     --------
     >>> from spmld.model_selection.splitters import check_splitter
     >>> check_splitter(3, 10, 0)
-    MultilabelStratifiedKFold(n_splits=3, random_state=0)
+    MultilabelStratifiedKFold(n_splits=3, random_state=0, shuffle=True)
     """
     cv = 5 if cv is None else cv
     if isinstance(cv, Integral) and not isinstance(cv, bool) and int(cv) >= 2:
