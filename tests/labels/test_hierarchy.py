@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.optimize import nnls
 
-from spmld.labels import Hierarchy, LabelWarning
+from spmld.labels import Hierarchy, LabelWarning, read_labels
 
 
 def random_hierarchy(rng, n_labels, density, *, tree=False):
@@ -79,6 +79,18 @@ def test_inference_is_idempotent_coherent_and_keeps_what_it_does_not_contradict(
     for parent, child in edges:
         assert not ((inferred[:, child] == 1) & (inferred[:, parent] != 1)).any()
         assert not ((inferred[:, parent] == 0) & (inferred[:, child] != 0)).any()
+
+
+def test_weights_of_inferred_labels_correct_their_frequencies():
+    rng = np.random.default_rng(0)
+    hierarchy, _ = random_hierarchy(rng, 10, 0.2)
+    truth = (hierarchy.project(rng.normal(size=(20_000, 10))) > 0).astype(float)
+    Y = np.where(rng.random(truth.shape) < 0.3, truth, np.nan)
+    inferred, weights = hierarchy.infer(Y), hierarchy.infer_weights(read_labels(Y))
+    assert np.array_equal(weights > 0, ~np.isnan(inferred))
+    assert np.abs(np.nanmean(inferred, axis=0) - truth.mean(axis=0)).max() > 0.05
+    weighted = (np.nan_to_num(inferred) * weights).sum(axis=0) / weights.sum(axis=0)
+    assert np.allclose(weighted, truth.mean(axis=0), atol=0.02)
 
 
 def test_a_contradiction_is_resolved_for_the_positive_label_and_reported():

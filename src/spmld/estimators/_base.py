@@ -100,6 +100,10 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         """Return the labels with missing entries that others imply. By default, none are implied."""
         return labels
 
+    def _weigh_labels(self, labels: Labels, entry_weight: Any) -> tuple[Labels, Any]:
+        """Return the labels to fit, with those that others imply, and the weights of their entries."""
+        return check_weights(entry_weight, self._infer_labels(labels))
+
     def _completed_scores(self, X: Any, labels: Labels) -> Any:
         """Return the scores of samples with some observed labels. By default the observed labels are ignored."""
         return self._scores(X)
@@ -164,7 +168,7 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
             y, entry_weight = annotated_labels(X, y, mask=mask, entry_weight=entry_weight, trusted=trusted)
         if not on_accelerator(X):
             check_memory(self, X, y, mapped)
-        labels, weights = check_weights(entry_weight, self._infer_labels(check_labels(self, X, y, mask)))
+        labels, weights = self._weigh_labels(check_labels(self, X, y, mask), entry_weight)
         labels, weights, class_prior = complete_labels(
             X, mark_trusted(labels, trusted), weights, entry_weight, self._accepts_entry_weight()
         )

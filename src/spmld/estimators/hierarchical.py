@@ -19,7 +19,8 @@ class HierarchicalClassifier(MetaEstimatorMixin, MultiLabelEstimator):
     r"""Coherent predictions of any estimator of this library, for a hierarchy of labels.
 
     1. Labels that others imply are filled in before the base estimator is fitted: ancestors of positive labels are
-       positive, and descendants of negative labels are negative, see `Hierarchy.infer`.
+       positive, and descendants of negative labels are negative, see `Hierarchy.infer`. Entries are weighted so that
+       the frequencies of the labels stay the same, see `Hierarchy.infer_weights`.
     2. The probabilities are the isotonic projection of those of the base estimator: the nearest ones, by least squares,
        in which no label is more probable than its parents. Scores are their log-odds.
     3. The labels that are predicted contain all their ancestors. Of all such sets of labels, they have the
@@ -76,6 +77,12 @@ class HierarchicalClassifier(MetaEstimatorMixin, MultiLabelEstimator):
 
     def _infer_labels(self, labels: Labels) -> Labels:
         return self._read_hierarchy().infer_labels(labels)
+
+    def _weigh_labels(self, labels: Labels, entry_weight: Any) -> tuple[Labels, Any]:
+        inferred, weights = super()._weigh_labels(labels, entry_weight)
+        if (inferred.signs == labels.signs).all() or not self._accepts_entry_weight():
+            return inferred, weights
+        return inferred, weights * self._read_hierarchy().infer_weights(labels)
 
     def _accepts_entry_weight(self) -> bool:
         return bool(self._base_estimator()._accepts_entry_weight())
