@@ -9,18 +9,20 @@ import numpy as np
 
 import spmld.persistence
 from spmld.cli.loading import Source, frames
-from spmld.cli.methods import NOISE_RATES, uses_trusted, without_decision
+from spmld.cli.methods import NOISE_RATES, base_estimator, uses_trusted
 from spmld.cli.printing import print_message, progress_bar
 from spmld.datasets import Dataset
 from spmld.estimators.progress import max_iterations
+from spmld.model_selection import ThresholdClassifier
 
 
 def fit_model(model: Any, data: Dataset, method: str) -> float:
     """Fit a model with a progress bar if it has iterations, otherwise with a spinner, and return the seconds."""
     X, Y = frames(data)
-    verified = {"trusted": data.trusted} if data.trusted is not None and uses_trusted(model) else {}
-    base = without_decision(model)
-    start, total, fits = time.perf_counter(), max_iterations(base), 1 if base is model else model.cv + 1
+    verified = {"trusted": data.trusted} if data.trusted is not None and uses_trusted(base_estimator(model)) else {}
+    base = base_estimator(model)
+    fits = model.cv + 1 if isinstance(model, ThresholdClassifier) else 1
+    start, total = time.perf_counter(), max_iterations(base)
     # Most fits end before the maximum number of iterations, so the time left on the bar is an upper bound.
     with progress_bar(None if total is None else total * fits, f"fitting {method}") as advance:
         if total is None:
@@ -28,7 +30,7 @@ def fit_model(model: Any, data: Dataset, method: str) -> float:
         else:
             base.set_params(callback=lambda record: advance(""))
             model.fit(X, Y, **verified)
-            for estimator in (base, without_decision(model)):
+            for estimator in (base, base_estimator(model)):
                 estimator.set_params(callback=None)
     return time.perf_counter() - start
 
@@ -51,8 +53,8 @@ def save_model(
         "observed": round(float(1 - np.isnan(data.Y).mean()), 6),
         "seconds": round(seconds, 3),
         **{name: content for name, content in tables.items() if content},
-        **_estimates(without_decision(model), data),
-        **_decision(model, data),
+        **_estimates(base_estimator(model), data),
+        **_decision(model if isinstance(model, ThresholdClassifier) else base_estimator(model), data),
         **details,
     }
     names: Any = data.feature_names

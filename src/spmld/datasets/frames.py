@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from spmld._frames import to_pandas
 from spmld._io import need
+from spmld._validation import list_names
 from spmld.datasets.dataset import Dataset
+from spmld.datasets.hierarchies import path_hierarchy
 from spmld.datasets.roles import PREFIX, LabelColumns, TableRoles, read_label_column, read_label_columns
 from spmld.preprocessing import TableEncoder
 from spmld.preprocessing.columns import (
@@ -83,6 +85,14 @@ def from_frame(
         problems.append(TableProblem("the table has no samples"))
     labels = read_label_columns(frame, table) if len(frame) else LabelColumns()
     problems += labels.problems
+    hierarchy = None
+    if table.path_sep is not None and labels.names:
+        hierarchy = path_hierarchy(labels.names, table.path_sep, table.tag_case)
+        if not hierarchy.edges:
+            example = list_names(labels.names)
+            problems.append(
+                TableProblem(f"no label is below another one with the separator {table.path_sep!r}: {example}")
+            )
     used = {*labels.columns, *table.drop, table.id, table.tags, table.trusted}
     features = frame[[column for column in frame.columns if column not in used]]
     if features.shape[1] == 0 and set(labels.columns) <= set(frame.columns):
@@ -113,6 +123,7 @@ def from_frame(
         encoder=encoder,
         roles=replace(table, tag_sep=labels.tag_sep or table.tag_sep),
         columns={name: describe_column(name, kind, encoder) for name, kind in kinds.items()},
+        hierarchy=hierarchy,
     )
 
 

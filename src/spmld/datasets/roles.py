@@ -220,7 +220,9 @@ def _read_tag_column(frame: Any, roles: TableRoles, names: Sequence[str] | None)
         return result
     values = frame[column].astype(object).where(frame[column].notna(), None)
     try:
-        meaning: dict[str, Any] = {name: getattr(roles, name) for name in ("untagged", "empty_is", "tag_case", "path_sep")}
+        meaning: dict[str, Any] = {
+            name: getattr(roles, name) for name in ("untagged", "empty_is", "tag_case", "path_sep")
+        }
         tags = read_tags(values, sep=roles.tag_sep, names=names, **meaning)
     except ValueError as error:
         result.problems.append(TableProblem(f"column {column!r}: {error}", (("tags", "COLUMN"),)))

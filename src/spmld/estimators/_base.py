@@ -1,6 +1,7 @@
 """MultiLabelEstimator, the base class of all estimators: probabilities, predictions and completion from scores."""
 
 from abc import ABC
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -300,12 +301,12 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
             Y = labels_of(X, Y)
         else:
             X = check_features(self, X, reset=False)
-        labels = self._infer_labels(check_labels(self, X, Y, mask, classes=self.classes_))
+        labels = check_labels(self, X, Y, mask, classes=self.classes_)
         if labels.signs.shape[1] != self.n_labels_:
             raise ValueError(f"Y must have {self.n_labels_} labels, as in fit, got {labels.signs.shape[1]}")
         if labels.names is not None and self._labels.names is not None and labels.names != self._labels.names:
             raise ValueError(f"Y must have the same label names as in fit, {self._labels.names}, got {labels.names}")
-        return labels
+        return self._infer_labels(replace(labels, names=self._labels.names))
 
     def complete(self, X: Any, y: Any = None, mask: Any = None) -> Completion:
         """Predict the missing entries of a label matrix.

@@ -40,6 +40,8 @@ class HierarchicalClassifier(MetaEstimatorMixin, MultiLabelEstimator):
         The fitted base estimator.
     hierarchy_ : Hierarchy
         The hierarchy.
+    out_of_fold_scores_ : ndarray of shape (n_samples, n_labels)
+        Scores of the training samples, projected, if the base estimator has them.
 
     See Also
     --------
@@ -107,6 +109,12 @@ class HierarchicalClassifier(MetaEstimatorMixin, MultiLabelEstimator):
             p = p.copy()
             p[labels.observed] = labels.signs[labels.observed] > 0
         return move(self._project(p), X)
+
+    @property
+    def out_of_fold_scores_(self) -> Any:
+        """Log-odds of the projected out-of-fold probabilities."""
+        base = self.estimator_
+        return log_odds(self._project(base._probabilities(base.out_of_fold_scores_)))
 
     def _margins(self, scores: Any) -> Any:
         return self._project(self.estimator_._margins(scores))

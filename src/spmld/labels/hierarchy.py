@@ -1,5 +1,6 @@
 """Label hierarchies: which labels imply others."""
 
+import reprlib
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spmld._validation import plural
+from spmld._validation import did_you_mean, list_names, plural
 from spmld.labels import isotonic
 from spmld.labels.encoding import Labels, read_labels
 from spmld.labels.single_class import LabelWarning
@@ -19,7 +20,7 @@ MAX_EXAMPLES = 3
 """Maximum number of contradictions that a warning lists."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Hierarchy:
     """Hierarchy of labels: a sample with a label has all its ancestors, too.
 
@@ -59,7 +60,10 @@ class Hierarchy:
             self.names  # noqa: B018, a cycle has no order
         except CycleError as error:
             cycle = " > ".join(map(str, reversed(error.args[1])))
-            raise ValueError(f"hierarchy must not have a cycle, got {cycle}") from None
+            raise ValueError(f"hierarchy must not have a cycle, got {cycle}; remove one of these pairs") from None
+
+    def __repr__(self) -> str:
+        return f"Hierarchy({reprlib.repr(self.edges)})"
 
     @classmethod
     def from_paths(cls, paths: Iterable[str], sep: str = "/") -> "Hierarchy":
@@ -103,12 +107,12 @@ class Hierarchy:
             True in row i and column j if j is an ancestor of i, or i itself.
         """
         places = {name: j for j, name in enumerate(names)}
-        unknown = [repr(name) for name in self.names if name not in places]
+        unknown = [name for name in self.names if name not in places]
         if unknown:
-            raise ValueError(
-                f"hierarchy has {plural(len(unknown), 'unknown label')}: {', '.join(unknown[:10])}; accepted are the "
-                f"{len(places)} labels of Y, such as {', '.join(map(repr, list(places)[:3]))}"
-            )
+            hint = did_you_mean(unknown[0], places) or "; add them to Y, or remove them from the hierarchy"
+            listed = f"{plural(len(unknown), 'unknown label')}: {list_names(map(repr, unknown))}"
+            accepted = f"the {len(places)} labels of Y, {list_names(map(repr, places))}"
+            raise ValueError(f"hierarchy has {listed}; accepted are {accepted}{hint}")
         above = np.eye(len(places), dtype=bool)
         parents: dict[Any, list[int]] = {}
         for parent, child in self.edges:
@@ -140,13 +144,16 @@ class Hierarchy:
         named = labels if names is None else replace(labels, names=list(names))
         return self.infer_labels(named).write_with_missing(Y)
 
-    def infer_labels(self, labels: Labels) -> Labels:
-        """Return the result of `infer` for labels that were read; labels that it changes are not trusted."""
+    def infer_labels(self, labels: Labels, samples: Sequence[Any] | None = None) -> Labels:
+        """Return the result of `infer` for labels that were read; labels that it changes are not trusted.
+
+        The warning about contradictions has the names of the samples, by default their indices.
+        """
         ancestors = self.ancestors(_names(labels))
         positive, negative = _count_implying(labels, ancestors)
         contradictions = np.argwhere((positive > 0) & (labels.signs < 0))
         if len(contradictions):
-            _warn_contradictions(labels, contradictions, ancestors)
+            _warn_contradictions(labels, contradictions, ancestors, samples)
         signs = np.where(positive > 0, 1, -(negative > 0).astype(np.int8)).astype(np.int8)
         trusted = None if labels.trusted is None else labels.trusted & (signs == labels.signs)
         return replace(labels, signs=signs, trusted=trusted)
@@ -256,12 +263,16 @@ def _as_list(children: Any) -> list[Any]:
     return [children] if isinstance(children, str | int) else list(children)
 
 
-def _warn_contradictions(labels: Labels, entries: NDArray[np.intp], ancestors: NDArray[np.bool_]) -> None:
+def _warn_contradictions(
+    labels: Labels, entries: NDArray[np.intp], ancestors: NDArray[np.bool_], samples: Sequence[Any] | None
+) -> None:
     """Warn about negative entries with a positive descendant."""
     names, listed = _names(labels), []
     for sample, label in entries[:MAX_EXAMPLES]:
         descendant = np.flatnonzero((labels.signs[sample] > 0) & ancestors[:, label])[0]
-        listed.append(f"sample {sample}: {names[descendant]!r} without {names[label]!r}")
+        listed.append(
+            f"sample {sample if samples is None else samples[sample]}: {names[descendant]!r} without {names[label]!r}"
+        )
     examples = "; ".join(listed) + ("; ..." if len(entries) > MAX_EXAMPLES else "")
     warnings.warn(
         f"{plural(len(entries), 'negative label')} with a positive descendant became positive ({examples})",

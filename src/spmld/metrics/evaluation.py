@@ -10,9 +10,10 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from spmld._io import need
 from spmld._table import TextTable
-from spmld.labels import Labels, read_labels
+from spmld.labels import Hierarchy, Labels, read_labels
 from spmld.metrics._averaging import average_defined
 from spmld.metrics._inputs import read_matrix, weigh
+from spmld.metrics._predictions import hierarchical_f1
 from spmld.metrics.registry import METRICS, Metric
 
 
@@ -85,6 +86,7 @@ def evaluate(
     mask: Any = None,
     k: int | Iterable[int] = (1, 3, 5),
     entry_weight: Any = None,
+    hierarchy: Hierarchy | None = None,
 ) -> Evaluation:
     """Compute all metrics for which the required scores, predictions or probabilities are given.
 
@@ -102,6 +104,8 @@ def evaluate(
     entry_weight : array-like of shape (n_samples, n_labels) or (n_samples,), optional
         Weights of the observed entries, such as the inverse of the probability that an entry is observed. Only the
         metrics over labels and entries are computed, because the others do not accept weights.
+    hierarchy : Hierarchy, optional
+        Hierarchy of the labels, for `hierarchical_f1` of the predictions.
 
     Returns
     -------
@@ -130,14 +134,16 @@ def evaluate(
     signs, weights = weigh(labels.signs, entry_weight)
     labels, weighted = replace(labels, signs=signs), {} if weights is None else {"entry_weight": weights}
     ks = (int(k),) if isinstance(k, int | np.integer) else tuple(k)
-    return Evaluation(
-        tuple(
-            _evaluate_metric(metric, labels, values[metric.needs], {**weighted, **options})
-            for metric in METRICS.values()
-            if metric.needs in values and (weights is None or metric.weighted)
-            for options in ([{"k": k} for k in ks] if "k" in metric.options else [{}])
-        )
-    )
+    rows = [
+        _evaluate_metric(metric, labels, values[metric.needs], {**weighted, **options})
+        for metric in METRICS.values()
+        if metric.needs in values and (weights is None or metric.weighted)
+        for options in ([{"k": k} for k in ks] if "k" in metric.options else [{}])
+    ]
+    if hierarchy is not None and "predictions" in values and weights is None:
+        metric = Metric(hierarchical_f1, "predictions", "entries", greater_is_better=True)
+        rows.append(_evaluate_metric(metric, labels, values["predictions"], {"hierarchy": hierarchy}))
+    return Evaluation(tuple(rows))
 
 
 def _evaluate_metric(metric: Metric, labels: Labels, values: Any, options: dict[str, Any]) -> EvaluationRow:
