@@ -20,7 +20,7 @@ from spmld.cli.review_data import (
     open_editable,
     open_samples,
 )
-from spmld.datasets import Dataset, make_planted, write_dataset
+from spmld.datasets import Dataset, TableRoles, make_planted, write_dataset
 from spmld.review.label_forms import TagColumn
 from spmld.review.samples import ArraySamples, TableSamples
 
@@ -83,6 +83,6 @@ def test_samples_are_rows_of_a_table_or_features(files):
     assert isinstance(open_samples(arrays, arrays.load_part(5)), ArraySamples)
     with pytest.raises(ValueError, match="--image needs a table"):
         open_samples(arrays, data, image="cover")
-    roles = SimpleNamespace(tags="tags", tag_sep=None, untagged="negative", empty_is="missing", tag_case="merge")
+    roles = TableRoles(tags="tags")
     form = label_form(open_editable(table, 120), roles, NAMES, data.Y)
     assert isinstance(form, TagColumn)

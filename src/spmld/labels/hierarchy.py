@@ -109,7 +109,8 @@ class Hierarchy:
         places = {name: j for j, name in enumerate(names)}
         unknown = [name for name in self.names if name not in places]
         if unknown:
-            hint = did_you_mean(unknown[0], places) or "; add them to Y, or remove them from the hierarchy"
+            hints = filter(None, (did_you_mean(name, places) for name in unknown))
+            hint = next(hints, "; add them to Y, or remove them from the hierarchy")
             listed = f"{plural(len(unknown), 'unknown label')}: {list_names(map(repr, unknown))}"
             accepted = f"the {len(places)} labels of Y, {list_names(map(repr, places))}"
             raise ValueError(f"hierarchy has {listed}; accepted are {accepted}{hint}")
