@@ -8,6 +8,7 @@ from sklearn.base import clone
 from spmld import HierarchicalClassifier, MaskedLogistic, MaskedRidge, SelfPacedEnsemble, load, save
 from spmld.core.losses import logistic
 from spmld.labels import Hierarchy, read_labels
+from spmld.labels.hierarchy import inference_weights
 from spmld.metrics import hierarchical_f1, micro_f1
 
 EDGES = [(0, 1), (0, 2), (1, 3), (2, 3), (4, 5)]
@@ -51,8 +52,9 @@ def test_predictions_are_coherent(base, data):
 def test_the_base_estimator_is_fitted_to_inferred_labels(data):
     X, Y, _ = data
     model = HierarchicalClassifier(MaskedLogistic(), EDGES).fit(X, Y)
-    weights = Hierarchy(EDGES).infer_weights(read_labels(Y))
-    expected = MaskedLogistic().fit(X, Hierarchy(EDGES).infer(Y), entry_weight=weights)
+    inferred = Hierarchy(EDGES).infer(Y)
+    weights = inference_weights(read_labels(Y), read_labels(inferred))
+    expected = MaskedLogistic().fit(X, inferred, entry_weight=weights)
     assert np.allclose(model.estimator_.predict_proba(X), expected.predict_proba(X))
 
 

@@ -11,6 +11,7 @@ from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators.ensemble import SelfPacedEnsemble
 from spmld.estimators.probabilities import log_odds
 from spmld.labels import Hierarchy, Labels
+from spmld.labels.hierarchy import inference_weights
 from spmld.scale.block_data import BlockData
 
 
@@ -19,8 +20,8 @@ class HierarchicalClassifier(MetaEstimatorMixin, MultiLabelEstimator):
     r"""Coherent predictions of any estimator of this library, for a hierarchy of labels.
 
     1. Labels that others imply are filled in before the base estimator is fitted: ancestors of positive labels are
-       positive, and descendants of negative labels are negative, see `Hierarchy.infer`. Entries are weighted so that
-       the frequencies of the labels stay the same, see `Hierarchy.infer_weights`.
+       positive, and descendants of negative labels are negative, see `Hierarchy.infer`. Positives and
+       negatives are weighted, so that the labels keep their frequencies.
     2. The probabilities are the isotonic projection of those of the base estimator: the nearest ones, by least squares,
        in which no label is more probable than its parents. Scores are their log-odds.
     3. The labels that are predicted contain all their ancestors. Of all such sets of labels, they have the
@@ -82,9 +83,9 @@ class HierarchicalClassifier(MetaEstimatorMixin, MultiLabelEstimator):
 
     def _weigh_labels(self, labels: Labels, entry_weight: Any) -> tuple[Labels, Any]:
         inferred, weights = super()._weigh_labels(labels, entry_weight)
-        if (inferred.signs == labels.signs).all() or not self._accepts_entry_weight():
+        if (inferred.observed == labels.observed).all() or not self._accepts_entry_weight():
             return inferred, weights
-        return inferred, weights * self._read_hierarchy().infer_weights(labels)
+        return inferred, weights * inference_weights(labels, inferred)
 
     def _accepts_entry_weight(self) -> bool:
         return bool(self._base_estimator()._accepts_entry_weight())

@@ -151,56 +151,14 @@ class Hierarchy:
         The warning about contradictions has the names of the samples, by default their indices.
         """
         ancestors = self.ancestors(_names(labels))
-        positive, negative = _count_implying(labels, ancestors)
-        contradictions = np.argwhere((positive > 0) & (labels.signs < 0))
+        positive = (labels.signs > 0).astype(np.float32) @ ancestors > 0
+        negative = (labels.signs < 0).astype(np.float32) @ ancestors.T > 0
+        contradictions = np.argwhere(positive & (labels.signs < 0))
         if len(contradictions):
             _warn_contradictions(labels, contradictions, ancestors, samples)
-        signs = np.where(positive > 0, 1, -(negative > 0).astype(np.int8)).astype(np.int8)
+        signs = np.where(positive, 1, -negative.astype(np.int8)).astype(np.int8)
         trusted = None if labels.trusted is None else labels.trusted & (signs == labels.signs)
         return replace(labels, signs=signs, trusted=trusted)
-
-    def infer_weights(self, labels: Labels) -> NDArray[np.float64]:
-        r"""Return weights of the labels of `infer_labels` that correct their frequencies.
-
-        Positives of general labels and negatives of specific ones are filled in more often than others, so that labels
-        that are filled in are not representative. If entries of a label are observed at random, at the rate r, an entry
-        is observed or filled in with the probability :math:`r + (1 - r) q`, where q is the probability that other
-        entries imply it. It is estimated for each label and class, by the observed entries that others imply, too. The
-        weights are the inverse probabilities, divided by their mean for each label.
-
-        Parameters
-        ----------
-        labels : Labels
-            Labels before inference.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_labels)
-            Weights, 0 where a label is missing after inference.
-
-        Examples
-        --------
-        >>> from spmld.labels import Hierarchy, read_labels
-        >>> Y = [[1, 1], [None, 1], [0, 0], [0, None], [1, None], [None, None]]
-        >>> Hierarchy({0: [1]}).infer_weights(read_labels(Y)).round(2)
-        array([[0.95, 1.21],
-               [0.95, 1.21],
-               [1.08, 0.79],
-               [1.08, 0.79],
-               [0.95, 0.  ],
-               [0.  , 0.  ]])
-        """
-        rate, inverse = labels.observed.mean(axis=0), []
-        counts = _count_implying(labels, self.ancestors(_names(labels)))
-        for own, count in zip((labels.signs > 0, labels.signs < 0), counts, strict=True):
-            both = own & (count > 1)
-            mean = both.sum() / max(own.sum(), 1)
-            # The mean of all labels counts as one more entry, since rare labels have few.
-            implied = (both.sum(axis=0) + mean) / (own.sum(axis=0) + 1)
-            inverse.append(1 / np.maximum(rate + (1 - rate) * implied, 1 / len(own)))
-        known = (counts[0] > 0) | (counts[1] > 0)
-        weights = np.where(counts[0] > 0, *inverse) * known
-        return weights * known.sum(axis=0) / np.maximum(weights.sum(axis=0), 1 / len(known))
 
     def project(self, values: Any, names: Sequence[Any] | None = None, weights: Any = None) -> NDArray[np.float64]:
         """Return the nearest values in which no label has a larger value than its parents.
@@ -250,14 +208,43 @@ def path_nodes(path: str, sep: str = "/") -> list[str]:
     return [sep.join(parts[: k + 1]) for k in range(len(parts))]
 
 
+def inference_weights(labels: Labels, inferred: Labels) -> NDArray[np.float64]:
+    """Return weights with which labels that were filled in keep their frequencies among the observed entries.
+
+    Positives of general labels and negatives of specific ones are filled in more often than others, so that labels
+    which are filled in are not representative, even if entries are observed at random.
+
+    Parameters
+    ----------
+    labels, inferred : Labels
+        Labels before and after `Hierarchy.infer_labels`.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels)
+        Weights of the positives and of the negatives of each label, 0 where a label is missing.
+
+    Examples
+    --------
+    >>> from spmld.labels import Hierarchy, read_labels
+    >>> from spmld.labels.hierarchy import inference_weights
+    >>> labels = read_labels([[1, None], [0, 0], [None, 1], [None, 1]])
+    >>> inference_weights(labels, Hierarchy({0: [1]}).infer_labels(labels)).round(2)
+    array([[0.78, 0.  ],
+           [1.67, 1.  ],
+           [0.78, 1.  ],
+           [0.78, 1.  ]])
+    """
+    positive, negative = inferred.signs > 0, inferred.signs < 0
+    frequency = positive.sum(axis=0) / np.maximum(inferred.observed.sum(axis=0), 1)
+    # The frequency after inference counts as one more entry, since some labels have few observed ones.
+    target = ((positive & labels.observed).sum(axis=0) + frequency) / (labels.observed.sum(axis=0) + 1)
+    limit = 1 / (len(positive) + 1)  # below the frequency of any class
+    return positive * target / np.maximum(frequency, limit) + negative * (1 - target) / np.maximum(1 - frequency, limit)
+
+
 def _names(labels: Labels) -> list[Any]:
     return list(range(labels.shape[1])) if labels.names is None else labels.names
-
-
-def _count_implying(labels: Labels, ancestors: NDArray[np.bool_]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return for each entry how many observed ones imply that it is positive, and negative; itself is one of them."""
-    positive, negative, above = (A.astype(np.float32) for A in (labels.signs > 0, labels.signs < 0, ancestors))
-    return positive @ above, negative @ above.T
 
 
 def _as_list(children: Any) -> list[Any]:
