@@ -97,6 +97,13 @@ def test_weights_of_inferred_labels_correct_their_frequencies():
     assert np.allclose(weights.sum(axis=0), (weights > 0).sum(axis=0))
 
 
+def test_complete_labels_have_equal_weights_despite_contradictions():
+    labels = read_labels([[0, 1], [1, 1], [0, 0], [0, 1]])
+    with pytest.warns(LabelWarning):
+        inferred = Hierarchy({0: [1]}).infer_labels(labels)
+    assert np.allclose(inference_weights(labels, inferred), 1)
+
+
 def test_a_contradiction_is_resolved_for_the_positive_label_and_reported():
     Y = pd.DataFrame({"rock": [0, 1, 0], "metal": [1, 1, 0]})
     with pytest.warns(LabelWarning, match=r"1 negative label with .*sample 0: 'metal' without 'rock'"):

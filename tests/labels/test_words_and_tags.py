@@ -195,11 +195,12 @@ def test_words_can_be_passed_and_take_precedence():
 
 
 def test_a_tag_that_is_a_path_has_its_ancestors():
-    values = ["rock/metal", "Rock / Punk", "rock", "sad|rock/metal", "", "jazz/bebop|sad"]
+    values = ["rock/metal", "Rock / Punk", "rock", "sad|rock/metal", "", "jazz/bebop|sad", "rock/metal|jazz/bebop"]
+    assert guess_separator(values) == "/"
     tags = read_tags(values, path_sep="/")
     assert tags.sep == "|"
     assert tags.names == ["Rock/Punk", "jazz", "jazz/bebop", "rock", "rock/metal", "sad"]
-    counts = {"rock": 4, "rock/metal": 2, "Rock/Punk": 1, "jazz": 1, "jazz/bebop": 1, "sad": 2}
+    counts = {"rock": 5, "rock/metal": 3, "Rock/Punk": 1, "jazz": 2, "jazz/bebop": 2, "sad": 2}
     assert dict(zip(tags.names, np.nansum(tags.Y, axis=0), strict=True)) == counts
     # A new path counts for the ancestors that are known.
     new = read_tags(["rock/metal/doom"], path_sep="/", names=tags.names)
