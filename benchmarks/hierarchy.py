@@ -19,6 +19,7 @@ from spmld import HierarchicalClassifier, MaskedRidge, SelfPacedEnsemble
 from spmld._table import TextTable
 from spmld.datasets import read_dataset
 from spmld.estimators import View
+from spmld.estimators.ensemble.views import N_TREES
 from spmld.estimators.scaling import LandmarkFeatures
 from spmld.labels import hide_labels
 from spmld.metrics import micro_average_precision
@@ -42,11 +43,11 @@ def read(name):
 
 
 def ensemble():
-    """Return the ensemble, with a kernel ridge regression instead of a linear one."""
-    path = [{"alpha": alpha} for alpha in (0.03, 0.1, 0.3, 1.0, 3.0)]
-    ridge = View("kernel ridge", LandmarkFeatures(1000), MaskedRidge(warm_start=True), path, 2)
-    views = ["linear", "kernel", "boosting", ridge]
-    return SelfPacedEnsemble(views=views, scoring="micro_average_precision", keep_fraction=1.0, random_state=0)
+    """Return the ensemble, with a kernel ridge regression instead of a linear one, and up to 800 trees."""
+    path = [{"alpha": alpha} for alpha in (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)]
+    ridge = View("kernel ridge", LandmarkFeatures(3000), MaskedRidge(warm_start=True), path, 3)
+    settings = {"views": ["linear", "kernel", "boosting", ridge], "n_trees": (*N_TREES, 800)}
+    return SelfPacedEnsemble(**settings, scoring="micro_average_precision", keep_fraction=1.0, random_state=0)
 
 
 def fit(model, X, Y, X_test, Y_test):

@@ -21,7 +21,7 @@ from spmld.core.losses import logistic
 from spmld.datasets import make_planted, make_songs
 from spmld.estimators import fit_consensus
 from spmld.inspection import top_features
-from spmld.labels import hide_labels, read_annotators
+from spmld.labels import Hierarchy, hide_labels, read_annotators
 from spmld.metrics import micro_f1
 from spmld.model_selection import ThresholdClassifier, cross_fit, make_folds
 from spmld.monitoring import monitor
@@ -316,6 +316,34 @@ def annotators():
     return figure
 
 
+def hierarchies():
+    """Return a tree of labels, some of them filled in, and probabilities before and after the projection."""
+    hierarchy = Hierarchy({"music": ["rock", "jazz"], "rock": ["metal", "punk"], "jazz": ["bebop"]})
+    places = {"music": (2, 2), "rock": (1, 1), "jazz": (3.5, 1), "metal": (0.3, 0), "punk": (1.7, 0), "bebop": (3.5, 0)}
+    names, observed = list(places), np.array([[np.nan, np.nan, 0, 1, np.nan, np.nan]])
+    figure, (tree, bars) = axes(2, width=9, width_ratios=(1.2, 1))
+    for parent, child in hierarchy.edges:
+        tree.plot(*zip(places[parent], places[child], strict=True), color=GRAY, zorder=0)
+    meanings = {1.0: ("positive", BLUE), 0.0: ("negative", RED)}
+    for name, given, value in zip(names, observed[0], hierarchy.infer(observed, names)[0], strict=True):
+        word, color = meanings.get(value, ("missing", GRAY))
+        text = word if np.isnan(value) else f"{word}, {'filled in' if np.isnan(given) else 'observed'}"
+        box = {"boxstyle": "round", "fc": "white", "ec": color, "lw": 1 if np.isnan(given) else 3}
+        tree.text(*places[name], f"{name}\n{text}", ha="center", va="center", fontsize=9, bbox=box)
+    tree.set(xlim=(-0.6, 4.4), ylim=(-0.35, 2.35))
+    tree.set_axis_off()
+    p = np.array([[0.6, 0.4, 0.3, 0.7, 0.1, 0.2]])
+    for values, height, color, label in (
+        (p, 0.8, GRAY, "base estimator"),
+        (hierarchy.project(p, names), 0.4, BLUE, "projection"),
+    ):
+        bars.barh(names, values[0], height, color=color, label=label)
+    bars.invert_yaxis()
+    bars.set(xlabel="probability", xlim=(0, 1))
+    bars.legend(frameon=False)
+    return figure
+
+
 FIGURES = (
     annotators,
     audit,
@@ -331,6 +359,7 @@ FIGURES = (
     pipelines,
     trust,
     pictures,
+    hierarchies,
 )
 
 

@@ -46,7 +46,7 @@ PUBLIC = {
     "spmld.audit": ("Detection of label errors", "find_label_issues LabelIssues ErrorEstimate"),
     "spmld.datasets": (
         "Data sets",
-        "make_songs make_planted Dataset read_dataset write_dataset load_dataset read_table from_frame "
+        "make_songs make_planted Dataset read_dataset write_dataset load_dataset read_table read_hierarchy from_frame "
         "TableRoles TableError TableWarning describe "
         "list_datasets fetch_dataset",
     ),

@@ -150,10 +150,21 @@ def check_annotators(printed):
     assert chosen < 0.9 * random
 
 
+def check_hierarchy(printed):
+    """The hierarchy is better for every observed fraction, most at 30 %, and no prediction contradicts it."""
+    rows = [numbers(printed, f"{fraction:8.0%}") for fraction in (0.03, 0.1, 0.3, 1.0)]
+    gains = [coherent - flat for _, flat, coherent, *_ in rows]
+    assert min(gains) > 0
+    assert gains[2] > 0.04
+    assert [row[0] > 0 for row in rows] == [True, True, True, False]
+    assert all(flat > 0.5 and coherent == 0 for *_, flat, coherent in rows)
+
+
 CHECKS = {
     "audit_labels": check_audit,
     "complete_labels": check_completion,
     "demo": check_demo,
+    "label_hierarchy": check_hierarchy,
     "large_sparse": check_sparse,
     "monitor_model": check_monitoring,
     "self_paced_any_classifier": check_self_paced_classifiers,

@@ -20,7 +20,7 @@ from spmld.cli.review_data import (
     open_editable,
     open_samples,
 )
-from spmld.datasets import Dataset, make_planted, write_dataset
+from spmld.datasets import Dataset, TableRoles, make_planted, write_dataset
 from spmld.review.label_forms import TagColumn
 
 PLANTED = make_planted(n_samples=120, n_labels=3, random_state=0)
@@ -78,6 +78,6 @@ def test_samples_are_rows_of_a_table(files):
     assert len(open_samples(table, data).keys) == 120
     with pytest.raises(ValueError, match="has 120 records, but 100 samples were read"):
         open_editable(table, 100)
-    roles = SimpleNamespace(tags="tags", tag_sep=None, untagged="negative", empty_is="missing", tag_case="merge")
+    roles = TableRoles(tags="tags")
     form = label_form(open_editable(table, 120), roles, NAMES, data.Y)
     assert isinstance(form, TagColumn)

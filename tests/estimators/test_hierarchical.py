@@ -1,11 +1,14 @@
 """HierarchicalClassifier: coherent predictions, and the base estimator without a hierarchy."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 
 from spmld import HierarchicalClassifier, MaskedLogistic, MaskedRidge, SelfPacedEnsemble, load, save
-from spmld.labels import Hierarchy
+from spmld.core.losses import logistic
+from spmld.labels import Hierarchy, read_labels
+from spmld.labels.hierarchy import inference_weights
 from spmld.metrics import hierarchical_f1, micro_f1
 
 EDGES = [(0, 1), (0, 2), (1, 3), (2, 3), (4, 5)]
@@ -49,7 +52,9 @@ def test_predictions_are_coherent(base, data):
 def test_the_base_estimator_is_fitted_to_inferred_labels(data):
     X, Y, _ = data
     model = HierarchicalClassifier(MaskedLogistic(), EDGES).fit(X, Y)
-    expected = MaskedLogistic().fit(X, Hierarchy(EDGES).infer(Y))
+    inferred = Hierarchy(EDGES).infer(Y)
+    weights = inference_weights(read_labels(Y), read_labels(inferred))
+    expected = MaskedLogistic().fit(X, inferred, entry_weight=weights)
     assert np.allclose(model.estimator_.predict_proba(X), expected.predict_proba(X))
 
 
@@ -67,6 +72,22 @@ def test_completion_keeps_implied_labels(data):
     completed = HierarchicalClassifier(MaskedLogistic(), EDGES).fit(X, Y).complete(X, Y).labels
     implied = ~np.isnan(inferred)
     assert (completed[implied] == inferred[implied]).all()
+
+
+def test_labels_without_names_are_completed_by_a_model_of_named_labels(data):
+    X, Y, _ = data
+    names = list("abcdef")
+    model = HierarchicalClassifier(MaskedLogistic(), [(names[i], names[j]) for i, j in EDGES])
+    model.fit(X, pd.DataFrame(Y, columns=names))
+    assert (model.complete(X, Y).labels == model.complete(X, pd.DataFrame(Y, columns=names)).labels.to_numpy()).all()
+
+
+def test_out_of_fold_scores_are_projected(data):
+    X, Y, _ = data
+    model = HierarchicalClassifier(small_ensemble(), EDGES).fit(X, Y)
+    p, base = logistic(model.out_of_fold_scores_), logistic(model.estimator_.out_of_fold_scores_)
+    assert not coherent(base)
+    assert np.allclose(p, Hierarchy(EDGES).project(base))
 
 
 def test_model_files_keep_the_hierarchy(data, tmp_path):

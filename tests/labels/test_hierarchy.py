@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 from scipy.optimize import nnls
 
-from spmld.labels import Hierarchy, LabelWarning
+from spmld.labels import Hierarchy, LabelWarning, read_labels
+from spmld.labels.hierarchy import inference_weights
 
 
 def random_hierarchy(rng, n_labels, density, *, tree=False):
@@ -79,6 +80,28 @@ def test_inference_is_idempotent_coherent_and_keeps_what_it_does_not_contradict(
     for parent, child in edges:
         assert not ((inferred[:, child] == 1) & (inferred[:, parent] != 1)).any()
         assert not ((inferred[:, parent] == 0) & (inferred[:, child] != 0)).any()
+
+
+def test_weights_of_inferred_labels_correct_their_frequencies():
+    rng = np.random.default_rng(0)
+    hierarchy, _ = random_hierarchy(rng, 10, 0.2)
+    truth = (hierarchy.project(rng.normal(size=(20_000, 10))) > 0).astype(float)
+    Y = np.where(rng.random(truth.shape) < 0.3, truth, np.nan)
+    inferred = hierarchy.infer(Y)
+    weights = inference_weights(read_labels(Y), read_labels(inferred))
+    assert np.array_equal(weights > 0, ~np.isnan(inferred))
+    assert np.abs(np.nanmean(inferred, axis=0) - truth.mean(axis=0)).max() > 0.05
+    assert np.allclose(
+        (np.nan_to_num(inferred) * weights).sum(axis=0), truth.mean(axis=0) * weights.sum(axis=0), rtol=0.1
+    )
+    assert np.allclose(weights.sum(axis=0), (weights > 0).sum(axis=0))
+
+
+def test_complete_labels_have_equal_weights_despite_contradictions():
+    labels = read_labels([[0, 1], [1, 1], [0, 0], [0, 1]])
+    with pytest.warns(LabelWarning):
+        inferred = Hierarchy({0: [1]}).infer_labels(labels)
+    assert np.allclose(inference_weights(labels, inferred), 1)
 
 
 def test_a_contradiction_is_resolved_for_the_positive_label_and_reported():

@@ -192,3 +192,16 @@ def test_words_can_be_passed_and_take_precedence():
     assert [to_number(word, words) for word in ("detected", " + ", "X", "yes", "0")] == [1, 1, 0, 1, 0]
     assert np.isnan(to_number("No", words))
     assert to_number("no") == 0
+
+
+def test_a_tag_that_is_a_path_has_its_ancestors():
+    values = ["rock/metal", "Rock / Punk", "rock", "sad|rock/metal", "", "jazz/bebop|sad", "rock/metal|jazz/bebop"]
+    assert guess_separator(values) == "/"
+    tags = read_tags(values, path_sep="/")
+    assert tags.sep == "|"
+    assert tags.names == ["Rock/Punk", "jazz", "jazz/bebop", "rock", "rock/metal", "sad"]
+    counts = {"rock": 5, "rock/metal": 3, "Rock/Punk": 1, "jazz": 2, "jazz/bebop": 2, "sad": 2}
+    assert dict(zip(tags.names, np.nansum(tags.Y, axis=0), strict=True)) == counts
+    # A new path counts for the ancestors that are known.
+    new = read_tags(["rock/metal/doom"], path_sep="/", names=tags.names)
+    assert (new.Y[0].tolist(), list(new.unknown)) == ([0, 0, 0, 1, 1, 0], ["rock/metal/doom"])

@@ -259,3 +259,13 @@ def test_decisions_about_another_spelling_of_a_label_are_written():
     applied = apply_annotations(csv_table(["sad; calm", "calm"]), answers, TagColumn("tags", ["calm", "sad"]))
     assert CsvTable(applied.content.decode()).column("tags") == ["calm", "calm; sad"]
     assert applied.unmatched == 0
+
+
+def test_tags_that_are_paths_lose_absent_labels_and_keep_their_ancestors():
+    table = csv_table(["rock/metal/doom; sad", "rock / punk", "sad", "jazz"])
+    names = ["jazz", "rock", "rock/metal", "rock/metal/doom", "rock/punk", "sad"]
+    form, decided = TagColumn("tags", names, path_sep="/"), np.full((4, 6), np.nan)
+    decided[0, 2], decided[1, 1], decided[2, 4], decided[3, 0] = 0, 1, 1, 1
+    Y = form.write(table, decided)
+    assert table.column("tags") == ["rock; sad", "rock / punk", "sad; rock/punk", "jazz"]
+    assert Y[:, [1, 2, 3, 4]].tolist() == [[1, 0, 0, 0], [1, 0, 0, 1], [1, 0, 0, 1], [0, 0, 0, 0]]

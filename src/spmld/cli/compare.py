@@ -61,9 +61,11 @@ def compare(
     for model in models.values():
         check_decision(model, decision)
     dataset = data.load_part(folds)
+    hierarchy = dataset.hierarchy
+    models = {name: with_decision(model, decision, seed, dataset.Y, hierarchy) for name, model in models.items()}
     with progress_bar(len(names) * folds, "comparing") as advance:
         comparison = compare_estimators(
-            {name: with_decision(model, decision, seed, dataset.Y) for name, model in models.items()},
+            models,
             dataset.X,
             frames(dataset)[1],
             metrics=metrics or _DEFAULT_METRICS,

@@ -13,9 +13,10 @@ from sklearn.pipeline import make_pipeline
 from spmld._table import format_number, format_rate
 from spmld.cli import options
 from spmld.cli.fitting import fit_model, save_model, stored_fits, with_consensus
-from spmld.cli.loading import Source
+from spmld.cli.loading import Source, frames
 from spmld.cli.methods import (
     NOISE_RATES,
+    base_estimator,
     build,
     check_decision,
     parse_decision,
@@ -85,7 +86,7 @@ def fit(
     model = build(method, settings, seed, trusted=data.trusted is not None)
     check_decision(model, decision)
     dataset, weights = with_consensus(data.load_part())
-    model = with_decision(model, decision, seed, dataset.Y)
+    model = with_decision(model, decision, seed, dataset.Y, dataset.hierarchy)
     with stored_fits(checkpoint):
         seconds = fit_model(model, dataset, method, weights)
         quality = {"held_out": _held_out_quality(model, dataset, seed, weights)} if held_out else {}
@@ -107,7 +108,7 @@ def _held_out_quality(model: Any, data: Dataset, seed: int, weights: Any = None)
     from spmld.model_selection.cross_fitting import cross_fit, make_folds
 
     weak = data.roles is not None and data.roles.untagged == "weak"
-    Y_true = np.where(np.isnan(data.Y), 0, data.Y) if weak else data.Y
+    Y, Y_true = frames(data)[1], np.where(np.isnan(data.Y), 0, data.Y) if weak else data.Y
     if len(data.Y) < 2 * QUALITY_FOLDS:
         return {}
     folds = make_folds(QUALITY_FOLDS, data.X, data.Y, random_state=seed)
@@ -121,7 +122,7 @@ def _held_out_quality(model: Any, data: Dataset, seed: int, weights: Any = None)
         entry_weight = weights if name == "model" else None
         try:
             if scores is None:
-                scores = cross_fit(clone(estimator), data.X, data.Y, folds, entry_weight=entry_weight).scores
+                scores = cross_fit(clone(estimator), data.X, Y, folds, entry_weight=entry_weight).scores
         except ValueError as error:  # of a method that needs more samples than a fold has; the fitted model is kept
             print_message(f"spmld: note: the held-out quality of {name} is not available: {error}")
             return {}
@@ -182,15 +183,15 @@ def _features(data: Dataset) -> str:
 
 def _repeated(model: Any) -> str:
     """Return how many samples the model has found to be identical to an earlier one."""
-    count = getattr(without_decision(model), "n_repeated_samples_", 0)
+    count = getattr(base_estimator(model), "n_repeated_samples_", 0)
     return f"; {count} sample{'s are' if count > 1 else ' is'} identical to an earlier one" if count else ""
 
 
 def _settings(model: Any, summary: dict[str, Any]) -> list[str]:
     """Return the selected settings of the ensemble, and the estimates and the decision in the summary of a fit."""
-    settings = []
-    for view, weight in getattr(model, "view_weights_", {}).items():
-        params = ", ".join(f"{SETTINGS.get(name, name)} {value:g}" for name, value in model.params_[view].items())
+    settings, base = [], base_estimator(model)
+    for view, weight in getattr(base, "view_weights_", {}).items():
+        params = ", ".join(f"{SETTINGS.get(name, name)} {value:g}" for name, value in base.params_[view].items())
         settings.append(f"view {view} {weight:.0%}{f' ({params})' if params else ''}")
     if "trusted_entries" in summary:
         settings.append(f"trusted entries: {summary['trusted_entries']}")

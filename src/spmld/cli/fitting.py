@@ -10,11 +10,12 @@ import numpy as np
 
 import spmld.persistence
 from spmld.cli.loading import Source, frames
-from spmld.cli.methods import NOISE_RATES, uses_trusted, without_decision
+from spmld.cli.methods import NOISE_RATES, base_estimator, uses_trusted
 from spmld.cli.printing import print_message, progress_bar
 from spmld.datasets import Dataset
 from spmld.estimators.annotators import annotated_labels
 from spmld.estimators.progress import max_iterations
+from spmld.model_selection import ThresholdClassifier
 
 
 def with_consensus(data: Dataset) -> tuple[Dataset, Any]:
@@ -31,10 +32,11 @@ def with_consensus(data: Dataset) -> tuple[Dataset, Any]:
 def fit_model(model: Any, data: Dataset, method: str, entry_weight: Any = None) -> float:
     """Fit a model with a progress bar if it has iterations, otherwise with a spinner, and return the seconds."""
     X, Y = frames(data)
-    options = {"trusted": data.trusted if uses_trusted(model) else None, "entry_weight": entry_weight}
+    base = base_estimator(model)
+    options = {"trusted": data.trusted if uses_trusted(base) else None, "entry_weight": entry_weight}
     options = {name: value for name, value in options.items() if value is not None}
-    base = without_decision(model)
-    start, total, fits = time.perf_counter(), max_iterations(base), 1 if base is model else model.cv + 1
+    fits = model.cv + 1 if isinstance(model, ThresholdClassifier) else 1
+    start, total = time.perf_counter(), max_iterations(base)
     # Most fits end before the maximum number of iterations, so the time left on the bar is an upper bound.
     with progress_bar(None if total is None else total * fits, f"fitting {method}") as advance:
         if total is None:
@@ -42,7 +44,7 @@ def fit_model(model: Any, data: Dataset, method: str, entry_weight: Any = None) 
         else:
             base.set_params(callback=lambda record: advance(""))
             model.fit(X, Y, **options)
-            for estimator in (base, without_decision(model)):
+            for estimator in (base, base_estimator(model)):
                 estimator.set_params(callback=None)
     return time.perf_counter() - start
 
@@ -66,8 +68,8 @@ def save_model(
         "seconds": round(seconds, 3),
         **{name: content for name, content in tables.items() if content},
         **_describe_answers(data),
-        **_estimates(without_decision(model), data),
-        **_decision(model, data),
+        **_estimates(base_estimator(model), data),
+        **_decision(model if isinstance(model, ThresholdClassifier) else base_estimator(model), data),
         **details,
     }
     names: Any = data.feature_names

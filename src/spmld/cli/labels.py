@@ -11,7 +11,7 @@ from spmld.cli import options
 from spmld.cli.fitting import fit_model
 from spmld.cli.loading import Source, frames
 from spmld.cli.matching import MatchedData, open_model
-from spmld.cli.methods import build, parse_params
+from spmld.cli.methods import build, parse_params, with_decision
 from spmld.cli.printing import DIGITS, Output, check_output_path, print_json, print_message, print_table, progress_bar
 from spmld.cli.review_data import complete_with_model, label_form, open_editable
 from spmld.estimators import Completion
@@ -155,6 +155,8 @@ def _fit(data: Source, method: str, params: tuple[str, ...], seed: int) -> tuple
     if "completion" in estimator.get_params() and "completion" not in given:
         estimator.set_params(completion="boosting")
     dataset = data.load_part()
+    if dataset.hierarchy is not None:
+        estimator = with_decision(estimator, None, seed, dataset.Y, dataset.hierarchy)
     fit_model(estimator, dataset, method)
     X, Y = frames(dataset)
     with progress_bar(None, "completing"):

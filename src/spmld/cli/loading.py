@@ -14,13 +14,15 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from spmld._io import need
-from spmld.cli.printing import print_message
-from spmld.datasets import Dataset, TableError, TableRoles, TableWarning, load_dataset, read_table
+from spmld.cli.printing import list_first, print_message
+from spmld.datasets import Dataset, TableError, TableRoles, TableWarning, load_dataset, read_hierarchy, read_table
 from spmld.datasets.files import accepted_options, file_format
 from spmld.datasets.frames import from_frame, identifier_text
+from spmld.datasets.hierarchies import infer_missing, with_hierarchy
 from spmld.datasets.roles import PREFIX, read_label_columns
 from spmld.datasets.tables import TABLE_FORMATS, check_options, table_format
 from spmld.labels.tags import separators
+from spmld.preprocessing import TableEncoder
 from spmld.preprocessing.problems import TableProblem
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ MIN_SAMPLES = 3
 class Source:
     """Data set of a command: file or name, part of the official split, options of the reader, and verified entries.
 
-    `default_part` is used without a part, and `trusted` is a column or a file.
+    `default_part` is used without a part, `trusted` is a column or a file, and `hierarchy` is a file.
     """
 
     path: str
@@ -45,6 +47,7 @@ class Source:
     default_part: str
     options: dict[str, Any]
     trusted: str | None = None
+    hierarchy: str | None = None
 
     @property
     def name(self) -> str:
@@ -56,7 +59,7 @@ class Source:
 
         Without `roles`, only the options of the file are included, not the roles of its columns.
         """
-        names = {"format": "from", "labels": "label"}
+        names = {"format": "from", "labels": "label", "path_sep": "hierarchy"}
         words = [self.path, *arguments]
         for name, value in self.options.items():
             if not roles and name not in ("format", *FILE_OPTIONS):
@@ -64,7 +67,9 @@ class Source:
             option = f"--{names.get(name, name).replace('_', '-')}"
             for item in value if isinstance(value, list) else [value]:
                 words += [option] if item is True else [option, str(item)]
-        return shlex.join([*words, *(["--trusted", self.trusted] if self.trusted and roles else [])])
+        for option in ("trusted", "hierarchy") if roles else ():
+            words += [f"--{option}", getattr(self, option)] if getattr(self, option) else []
+        return shlex.join(words)
 
     @property
     def table_kind(self) -> str | None:
@@ -103,6 +108,8 @@ class Source:
         if self.trusted is not None and "annotator" in self.options:
             raise ValueError("--trusted cannot be combined with --annotator; leave out one of them")
         if self.table_kind is None:
+            if "path_sep" in self.options:
+                raise ValueError(f"--hierarchy must be a file, since {self.path} is no table; got a separator of paths")
             data = load_dataset(self.path, progress=sys.stderr.isatty(), **self.options)  # nosec B615
         else:
             frame = self.read_table(self.table_kind)
@@ -111,9 +118,21 @@ class Source:
             data = from_frame(frame, name=name, source=self.path, **{**self.roles, "trusted": column})
             if data.roles.tags is not None:
                 warnings.warn(TableWarning(TableProblem(describe_tags(data.roles))), stacklevel=2)
-        if self.trusted is None or (column and column.removeprefix(data.roles.prefix) not in data.label_names):
-            return data
-        return replace(data, trusted=self._read_trusted(data))
+        is_read = column is not None and column.removeprefix(data.roles.prefix) not in data.label_names
+        if self.trusted is not None and not is_read:
+            data = replace(data, trusted=self._read_trusted(data))
+        return data if self.hierarchy is None else self._add_hierarchy(data, self.hierarchy)
+
+    def _add_hierarchy(self, data: Dataset, file: str) -> Dataset:
+        """Return the data set with the hierarchy in a file, and print the labels that it adds to tags."""
+        hierarchy = read_hierarchy(file)
+        try:
+            with_labels = with_hierarchy(data, hierarchy)
+        except ValueError as error:
+            raise ValueError(f"--hierarchy {file}: {error}") from None
+        if added := list(with_labels.label_names[len(data.label_names) :]):
+            print_message(f"spmld: note: labels of {file} that are no tags are added: {list_first(added)}")
+        return with_labels
 
     def read_table(self, kind: str) -> Any:
         """Return the table as a DataFrame."""
@@ -130,7 +149,7 @@ class Source:
         data = self.select(self.load(), self.default_part)
         if data.X.shape[0] < MIN_SAMPLES:
             raise ValueError(f"{self.path} must have at least {MIN_SAMPLES} samples, got {data.X.shape[0]}")
-        self.check_features(data)
+        data = self.prepare(data)
         if folds is not None and folds > data.X.shape[0]:
             n = data.X.shape[0]
             raise ValueError(f"--folds must be at most the number of samples in {self.path}, {n}, got {folds}")
@@ -140,9 +159,21 @@ class Source:
         """Return the part of the official split; without --part, the default if there is a split."""
         return data.part(self.part or (default if data.train is not None else "all"))
 
-    def check_features(self, data: Dataset) -> None:
-        """Raise ValueError if a feature is not finite, since no method of the commands imputes features."""
+    def prepare(self, data: Dataset) -> Dataset:
+        """Return the data for a fit: missing features are encoded, and missing labels that others imply filled in."""
+        if not sp.issparse(data.X) and np.isnan(data.X).any():
+            data = _encode_missing(data)
+            print_message(f"spmld: note: {self.path} has missing features, which are replaced by medians")
         self.check_finite(data.X, list(data.feature_names), "fill them, or remove the column with --drop")
+        if data.hierarchy is None:
+            return data
+        inferred, children = infer_missing(data), {child for _, child in data.hierarchy.edges}
+        n_inferred = int(np.isnan(data.Y).sum() - np.isnan(inferred.Y).sum())
+        print_message(
+            f"spmld: note: the hierarchy of {self.hierarchy or self.path} is used: {len(children)} of "
+            f"{len(data.label_names)} labels have a parent, and {n_inferred} missing labels are filled in"
+        )
+        return inferred
 
     def check_finite(self, X: Any, names: list[str], advice: str, offset: int = 0) -> None:
         """Raise ValueError if X is not finite; `offset` is the number of samples before those of X."""
@@ -198,6 +229,14 @@ def _match_samples(file: str, frame: Any, mask: NDArray[np.bool_], data: Dataset
         values = ", ".join(marked.index[:3])
         raise ValueError(f"--trusted {file} has no sample of the data: the values of {id!r} are {values}")
     return marked.reindex(rows, fill_value=False).to_numpy()
+
+
+def _encode_missing(data: Dataset) -> Dataset:
+    """Return a data set of numbers, some of which are missing, with the encoder of a table."""
+    table, names = frames(data)[0], list(data.feature_names)
+    encoder = TableEncoder(number=names).fit(table)
+    X, encoded_names = encoder.transform(table), list(encoder.get_feature_names_out())
+    return replace(data, X=X, feature_names=encoded_names, encoder=encoder, columns=dict.fromkeys(names, "number"))
 
 
 def frames(data: Dataset) -> tuple[Any, Any]:

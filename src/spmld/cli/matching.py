@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spmld._io import need
 from spmld.cli.loading import Source
 from spmld.cli.printing import list_first, print_message
 from spmld.datasets import Dataset, TableError, TableRoles
@@ -16,6 +17,7 @@ from spmld.datasets.frames import numeric_columns, sample_names
 from spmld.datasets.libsvm import read_libsvm_features
 from spmld.datasets.roles import absent_columns, read_label_columns
 from spmld.datasets.tables import BLOCK_ROWS, read_table_blocks
+from spmld.labels import read_labels
 from spmld.preprocessing.problems import TableProblem
 
 if TYPE_CHECKING:
@@ -41,6 +43,14 @@ class MatchedData:
         """Return the identifier of a sample, or its number."""
         return index if self.sample_names is None else self.sample_names[index]
 
+    def infer_missing(self, model: Any) -> MatchedData:
+        """Return the data with the missing labels that the hierarchy of a model implies, if it has one."""
+        hierarchy = getattr(model, "hierarchy_", None)
+        if hierarchy is None:
+            return self
+        labels = replace(read_labels(self.Y, classes=[0, 1]), names=self.label_names)
+        return replace(self, Y=hierarchy.infer_labels(labels, self.sample_names).write_with_missing(self.Y))
+
 
 def open_model(path: str, trusted_types: tuple[str, ...] = (), source: Source | None = None) -> tuple[Any, ModelInfo]:
     """Return the model in a file, and the description of it.
@@ -56,6 +66,8 @@ def open_model(path: str, trusted_types: tuple[str, ...] = (), source: Source | 
     from spmld.persistence.model_parts import encoder_of
     from spmld.preprocessing import TableEncoder
 
+    if source is not None and source.hierarchy is not None:
+        raise ValueError(f"--hierarchy {source.hierarchy} cannot be combined with {path}, which has the one of its fit")
     model, info = load(path, trusted=trusted_types), model_info(path)
     options = {} if source is None else source.options
     for step in model if isinstance(model, Pipeline) else ():
@@ -103,6 +115,8 @@ def match(source: Source, path: str, info: ModelInfo, *, labels: bool, completin
         return _match_table(source, source.read_table(kind), info, labels=labels, completing=completing)
     data = source.select(source.load(), "test")
     X, Y = data.X[:, _order(source, "feature", data.feature_names, info.feature_names)], None
+    if info.encoded:
+        X = need("pandas").DataFrame(X, columns=info.feature_names)
     if labels:
         Y = data.Y[:, _order(source, "label", data.label_names, info.label_names)]
     for values, n, of in ((Y, info.n_labels, "labels"), (X, info.n_features, "features")):

@@ -9,6 +9,7 @@ import numpy as np
 
 import spmld
 from spmld._validation import did_you_mean
+from spmld.labels import Hierarchy
 from spmld.model_selection import ThresholdClassifier
 
 _GLOCAL = {"feature_ridge": (0.01, 10.0, "log"), "coupling": (0.03, 3.0, "log"), "ridge": (0.003, 0.3, "log")}
@@ -142,13 +143,14 @@ def parse_decision(decision: Any, precisions: Sequence[str], thresholds: Sequenc
     return single or decision
 
 
-def with_decision(model: Any, decision: Any, seed: int, Y: Any) -> Any:
+def with_decision(model: Any, decision: Any, seed: int, Y: Any, hierarchy: Hierarchy | None = None) -> Any:
     """Return a model that predicts labels by a decision rule, the value of --decision or "f1".
 
     Methods without a parameter `decision` predict labels with scores above 0. A regularized model has few of them, even
     if it ranks samples well, so that such methods are calibrated and get a decision rule by `ThresholdClassifier`.
     By default, methods that model wrong labels are unchanged, since calibration would fit the wrong labels, and all
-    methods are unchanged if the observed labels in `Y` are all positive or all negative.
+    methods are unchanged if the observed labels in `Y` are all positive or all negative. With a hierarchy, predictions
+    agree with it, and methods without a parameter `decision` are not calibrated.
 
     Examples
     --------
@@ -158,12 +160,29 @@ def with_decision(model: Any, decision: Any, seed: int, Y: Any) -> Any:
     ThresholdClassifier(cv=3, decision='macro_f1', estimator=MLkNN(),
                         random_state=0)
     """
+    if hierarchy is not None:
+        return _with_hierarchy(model, decision, hierarchy)
     if "decision" in model.get_params():
         return model if decision is None else model.set_params(decision=decision)
     calibrated = (Y > 0).any() and (Y <= 0).any() and not uses_trusted(model)
     if decision == "none" or (decision is None and not calibrated):
         return model
     return ThresholdClassifier(model, decision=decision or "f1", cv=CALIBRATION_FOLDS, random_state=seed)
+
+
+def _with_hierarchy(model: Any, decision: Any, hierarchy: Hierarchy) -> Any:
+    """Return a model whose predictions agree with a hierarchy, or raise ValueError if the decision does not."""
+    if isinstance(decision, dict) or str(decision).startswith("precision"):
+        raise ValueError(
+            "--precision and --threshold cannot be combined with a hierarchy, in which labels are predicted with their "
+            "ancestors; pass a threshold for all labels, such as --decision 0.7"
+        )
+    if "decision" in model.get_params():
+        model.set_params(**({} if decision is None else {"decision": decision}))
+    elif decision not in (None, "none"):
+        name = type(model).__name__
+        raise ValueError(f"--decision cannot be combined with a hierarchy and {name}; use SelfPacedEnsemble instead")
+    return spmld.HierarchicalClassifier(model, hierarchy)
 
 
 def check_decision(model: Any, decision: Any) -> None:
@@ -179,8 +198,14 @@ def check_decision(model: Any, decision: Any) -> None:
 
 
 def without_decision(model: Any) -> Any:
+    """Return a model from `with_decision` without the decision rule of `ThresholdClassifier`."""
+    return base_estimator(model) if isinstance(model, ThresholdClassifier) else model
+
+
+def base_estimator(model: Any) -> Any:
     """Return the base estimator of a model from `with_decision`, fitted if the model is fitted."""
-    return getattr(model, "estimator_", model.estimator) if isinstance(model, ThresholdClassifier) else model
+    wrapped = isinstance(model, ThresholdClassifier | spmld.HierarchicalClassifier)
+    return getattr(model, "estimator_", model.estimator) if wrapped else model
 
 
 def parse_space(method: str, choices: Sequence[str], ranges: Sequence[str]) -> dict[str, Any]:

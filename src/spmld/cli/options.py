@@ -162,6 +162,12 @@ _READER_OPTIONS = (
         ("merge", "keep"),
         "Whether tags that differ only in case or width are one label.  [default: merge]",
     ),
+    click.option(
+        "--hierarchy",
+        metavar="FILE|SEPARATOR",
+        help="Hierarchy of the labels: a table with the columns parent and child, a JSON file with the children of "
+        "each parent, or the separator of labels that are paths, such as / for rock/metal.",
+    ),
     choice(
         "--empty-is",
         ("missing", "negative"),
@@ -214,7 +220,10 @@ def source_options(
 
     def make(**values: Any) -> Source:
         path, chosen, verified = values.pop(name), values.pop("part", None), values.pop("verified", None)
-        return Source(path, chosen, part or "all", used_options(values), verified)
+        hierarchy = values.pop("hierarchy", None)
+        if hierarchy and not any(map(str.isalnum, hierarchy)):
+            values["path_sep"], hierarchy = hierarchy, None
+        return Source(path, chosen, part or "all", used_options(values), verified, hierarchy)
 
     return _bundle(name, make, *options)
 

@@ -148,6 +148,7 @@ def evaluate(
     The table is encoded as in the fit, and its columns are matched by name. For each metric, the output states whether
     higher or lower is better, whether it is averaged over samples, labels or entries, and how many of them were used
     and left out. The labels are listed by their number of positives. With --metric or --all, only metrics are printed.
+    For a model with a hierarchy, missing labels that others imply are filled in, and hierarchical F1 is added.
 
     \b
     Examples:
@@ -157,12 +158,14 @@ def evaluate(
     """
     estimator, info = open_model(model, trusted_types, data)
     matched = match(data, model, info, labels=True)
-    with progress_bar(None, "evaluating"):
-        predictions = predict_all(*split_encoder(estimator, matched.X, data.path))
-        evaluation = evaluate_metrics(
-            matched.Y, predictions.scores, predictions.positive, predictions.probabilities, k=_k_values(metrics)
-        )
+    estimator, X = split_encoder(estimator, matched.X, data.path)
+    matched = matched.infer_missing(estimator)
     Y = need("pandas").DataFrame(matched.Y, columns=matched.label_names)
+    with progress_bar(None, "evaluating"):
+        predictions = predict_all(estimator, X)
+        arrays = predictions.scores, predictions.positive, predictions.probabilities
+        hierarchy = getattr(estimator, "hierarchy_", None)
+        evaluation = evaluate_metrics(Y, *arrays, k=_k_values(metrics), hierarchy=hierarchy)
     warn_of_metrics(read_labels(Y, classes=[0, 1]))
     default = not metrics and not all_metrics
     selected = evaluation.rows if all_metrics else _select(evaluation, metrics, model)
@@ -190,7 +193,7 @@ def _select(evaluation: Evaluation, metrics: Sequence[str], model: str) -> list[
     """Return the rows of the metrics in the order of the options; the default ones, if defined, without options."""
     if not metrics:
         by_name = {row.name: row for row in evaluation.rows}
-        return [by_name[name] for name in DEFAULT_METRICS if name in by_name]
+        return [by_name[name] for name in (*DEFAULT_METRICS, "hierarchical_f1") if name in by_name]
     selected: list[Any] = []
     for name in metrics:
         prefix = name.removesuffix("k") if name.endswith("_at_k") else None

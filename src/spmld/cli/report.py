@@ -73,6 +73,7 @@ def _load(source: Source, path: str, trusted_types: tuple[str, ...]) -> dict[str
     facts = {"data": source.name, "file": Path(path).name, "written": info.created}
     facts |= {"trained on": info.summary["data"]} if info.summary.get("data") else {}
     estimator, X = split_encoder(model, data.X, source.path)
+    data = data.infer_missing(estimator)
     return {
         "model": estimator,
         "X": X,
@@ -85,10 +86,9 @@ def _load(source: Source, path: str, trusted_types: tuple[str, ...]) -> dict[str
 
 def _fit(source: Source, method: str, params: dict[str, Any], seed: int) -> dict[str, Any]:
     """Fit a method and return the arguments of the report."""
-    model, data = build(method, params, seed, trusted=source.trusted is not None), source.load()
-    source.check_features(data)
+    model, data = build(method, params, seed, trusted=source.trusted is not None), source.prepare(source.load())
     train, test, description = _split(data, seed)
-    model = with_decision(model, None, seed, train.Y)
+    model = with_decision(model, None, seed, train.Y, train.hierarchy)
     seconds = fit_model(model, train, method)
     (X, Y), (X_train, Y_train) = frames(test), frames(train)
     facts = {"data": source.name, "evaluated on": description, "seconds to fit": f"{seconds:.1f}"}

@@ -84,7 +84,7 @@ def complete_with_model(estimator: Any, data: Source, model: str, info: "ModelIn
     """Return the data in the order of the model in the file `model`, and its labels completed by the model."""
     matched = match(data, model, info, labels=True, completing=True)
     estimator, X = split_encoder(estimator, matched.X, data.path)
-    estimator = without_decision(estimator)
+    estimator, matched = without_decision(estimator), matched.infer_missing(estimator)
     if not hasattr(estimator, "complete"):
         raise ValueError(f"{model} contains {info.estimator}, which cannot complete labels")
     with progress_bar(None, "completing"):
@@ -128,7 +128,8 @@ def open_editable(source: Source, n_samples: int) -> EditableTable:
 def label_form(table: EditableTable, roles: TableRoles | None, names: Sequence[str], Y: Any) -> LabelFields | TagColumn:
     """Return where the table has its labels, which have been read as Y."""
     if roles is not None and roles.tags is not None:
-        return TagColumn(roles.tags, list(names), roles.tag_sep, roles.untagged, roles.empty_is, roles.tag_case)
+        meaning = roles.tag_sep, roles.untagged, roles.empty_is, roles.tag_case, roles.path_sep
+        return TagColumn(roles.tags, list(names), *meaning)
     prefix = PREFIX if roles is None else "" if roles.labels else roles.prefix
     return LabelFields(label_columns(table.columns, names, prefix), Y)
 

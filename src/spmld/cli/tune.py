@@ -16,7 +16,7 @@ from spmld._table import TextTable
 from spmld.cli import options
 from spmld.cli.fitting import fit_model, save_model, stored_fits
 from spmld.cli.loading import Source, frames
-from spmld.cli.methods import build, parse_params, parse_space, with_decision, without_decision
+from spmld.cli.methods import base_estimator, build, parse_params, parse_space, with_decision
 from spmld.cli.printing import print_message, print_result, progress_bar
 from spmld.datasets import Dataset
 from spmld.labels import read_labels
@@ -74,7 +74,7 @@ def tune(
     # A value of each searched parameter, so that an unknown name raises an error before the search.
     base = build(method, {**{key: values[0] for key, values in space.items()}, **fixed}, seed)
     dataset = data.load_part(folds)
-    model = with_decision(base, None, seed, dataset.Y)
+    model = with_decision(base, None, seed, dataset.Y, dataset.hierarchy)
     searched, prefix = (base, "") if model is base or metric_info.needs == "scores" else (model, "estimator__")
     candidates = _candidates({prefix + name: values for name, values in space.items()}, trials, seed)
     with stored_fits(checkpoint):
@@ -83,7 +83,7 @@ def tune(
         ranked = _rank(evaluated, metric)
         best = _to_python(ranked[0].params, prefix)
         if out and not interrupted:
-            without_decision(model).set_params(**best)
+            base_estimator(model).set_params(**best)
             seconds = fit_model(model, dataset, method)
             details = {"tuned": best, "held_out": {metric: sign * ranked[0].score}}
             save_model(model, out, data, dataset, method, seconds, **details)

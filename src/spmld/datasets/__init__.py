@@ -5,6 +5,7 @@ from spmld.datasets.describe import describe
 from spmld.datasets.files import load_dataset, read_dataset, write_dataset
 from spmld.datasets.frames import from_frame
 from spmld.datasets.generated import make_planted, make_songs
+from spmld.datasets.hierarchies import read_hierarchy
 from spmld.datasets.registry import fetch_dataset, list_datasets
 from spmld.datasets.roles import TableRoles
 from spmld.datasets.tables import read_table
@@ -23,6 +24,7 @@ __all__ = [
     "make_planted",
     "make_songs",
     "read_dataset",
+    "read_hierarchy",
     "read_table",
     "write_dataset",
 ]

@@ -71,12 +71,15 @@ def csv_blocks(
     encoding: str = "utf-8",
     sep: str | None = None,
     decimal: str | None = None,
+    dtype: Any = None,
 ) -> Iterator[Any]:
     """Yield a CSV file as DataFrames of `n_rows` rows, or as one DataFrame if it is None.
 
-    The types of the columns are the same in all blocks: the file is read twice, first for the types.
+    The types of the columns are the same in all blocks: the file is read twice, first for the types. With `dtype`, one
+    DataFrame has columns of this type.
     """
     pandas, options = need("pandas"), _reader_options(file, encoding, sep, decimal)
+    options |= {} if dtype is None else {"dtype": dtype}
     if n_rows is None:
         with open_text(file, encoding) as lines:
             yield pandas.read_csv(lines, **options)

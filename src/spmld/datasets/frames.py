@@ -13,6 +13,7 @@ from spmld._frames import to_pandas
 from spmld._io import need
 from spmld._validation import list_names
 from spmld.datasets.dataset import Dataset
+from spmld.datasets.hierarchies import path_hierarchy
 from spmld.datasets.roles import PREFIX, LabelColumns, TableRoles, read_label_column, read_label_columns
 from spmld.labels import AnnotatorLabels, read_annotators
 from spmld.preprocessing import TableEncoder, columns
@@ -69,6 +70,14 @@ def from_frame(frame: Any, *, name: str = "", source: str = "", **roles: Any) ->
         problems.append(TableProblem("the table has no samples"))
     labels = read_label_columns(frame, table) if len(frame) else LabelColumns()
     problems += labels.problems
+    hierarchy = None
+    if table.path_sep is not None and labels.names:
+        hierarchy = path_hierarchy(labels.names, table.path_sep, table.tag_case)
+        if not hierarchy.edges:
+            example = list_names(labels.names)
+            problems.append(
+                TableProblem(f"no label is below another one with the separator {table.path_sep!r}: {example}")
+            )
     used = {*labels.columns, *table.drop, table.id, table.tags, table.trusted, table.annotator}
     answers, inputs = None, [column for column in frame.columns if column not in used]
     if not inputs and table.annotator is None and set(labels.columns) <= set(frame.columns):
@@ -104,6 +113,7 @@ def from_frame(frame: Any, *, name: str = "", source: str = "", **roles: Any) ->
         encoder=encoder,
         roles=replace(table, tag_sep=labels.tag_sep or table.tag_sep, annotator=None),
         columns={name: columns.describe_column(name, kind, encoder) for name, kind in kinds.items()},
+        hierarchy=hierarchy,
     )
 
 

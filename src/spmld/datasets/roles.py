@@ -49,6 +49,9 @@ class TableRoles:
         `spmld.labels.read_tags`.
     tag_case : {"merge", "keep"}, default="merge"
         Whether tags that differ only in case or width are one label or several.
+    path_sep : str, optional
+        Separator of tags or labels that are paths, such as ``"/"`` for rock/metal, below rock. The ancestors of a tag
+        are labels, too.
     empty_is : {"missing", "negative"}, default="missing"
         Whether an empty field of a label column or of the tags is missing or negative.
     id : str, optional
@@ -85,6 +88,7 @@ class TableRoles:
     tag_sep: str | None = None
     untagged: Untagged = "negative"
     tag_case: TagCase = "merge"
+    path_sep: str | None = None
     empty_is: EmptyIs = "missing"
     id: str | None = None
     annotator: str | None = None
@@ -225,7 +229,9 @@ def _read_tag_column(frame: Any, roles: TableRoles, names: Sequence[str] | None)
         return result
     values = frame[column].astype(object).where(frame[column].notna(), None)
     try:
-        meaning: dict[str, Any] = {name: getattr(roles, name) for name in ("untagged", "empty_is", "tag_case")}
+        meaning: dict[str, Any] = {
+            name: getattr(roles, name) for name in ("untagged", "empty_is", "tag_case", "path_sep")
+        }
         tags = read_tags(values, sep=roles.tag_sep, names=names, **meaning)
     except ValueError as error:
         result.problems.append(TableProblem(f"column {column!r}: {error}", (("tags", "COLUMN"),)))
@@ -235,7 +241,9 @@ def _read_tag_column(frame: Any, roles: TableRoles, names: Sequence[str] | None)
         text = f"{tags.n_empty} of {len(values)} samples have an empty field {column!r}: their labels are missing"
         result.notes.append(TableProblem(text, (("empty_is", "negative"),)))
     texts = [value for value in values if isinstance(value, str)]
-    for other, text in unclear_separators(texts, tags.sep).items() if roles.tag_sep is None and names is None else ():
+    unclear = unclear_separators(texts, tags.sep) if roles.tag_sep is None and names is None else {}
+    unclear.pop(roles.path_sep or "", None)
+    for other, text in unclear.items():
         used = "no separator" if tags.sep is None else f"the separator {tags.sep!r}"
         note = f"tags of {column!r} are read with {used}, but {other!r} occurs, too, as in {text!r}"
         note = note if other != tags.sep else f"{other!r} may be part of tags of {column!r}, as in {text!r}"

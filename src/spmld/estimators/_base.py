@@ -1,6 +1,7 @@
 """MultiLabelEstimator, the base class of all estimators: probabilities, predictions and completion from scores."""
 
 from abc import ABC
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -101,6 +102,10 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         """Return the labels with missing entries that others imply. By default, none are implied."""
         return labels
 
+    def _weigh_labels(self, labels: Labels, entry_weight: Any) -> tuple[Labels, Any]:
+        """Return the labels to fit, with those that others imply, and the weights of their entries."""
+        return check_weights(entry_weight, self._infer_labels(labels))
+
     def _completed_scores(self, X: Any, labels: Labels) -> Any:
         """Return the scores of samples with some observed labels. By default the observed labels are ignored."""
         return self._scores(X)
@@ -165,7 +170,7 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
             y, entry_weight = annotated_labels(X, y, mask=mask, entry_weight=entry_weight, trusted=trusted)
         if not on_accelerator(X):
             check_memory(self, X, y, mapped)
-        labels, weights = check_weights(entry_weight, self._infer_labels(check_labels(self, X, y, mask)))
+        labels, weights = self._weigh_labels(check_labels(self, X, y, mask), entry_weight)
         labels, weights, class_prior = complete_labels(
             X, mark_trusted(labels, trusted), weights, entry_weight, self._accepts_entry_weight()
         )
@@ -297,12 +302,12 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
             Y = labels_of(X, Y)
         else:
             X = check_features(self, X, reset=False)
-        labels = self._infer_labels(check_labels(self, X, Y, mask, classes=self.classes_))
+        labels = check_labels(self, X, Y, mask, classes=self.classes_)
         if labels.signs.shape[1] != self.n_labels_:
             raise ValueError(f"Y must have {self.n_labels_} labels, as in fit, got {labels.signs.shape[1]}")
         if labels.names is not None and self._labels.names is not None and labels.names != self._labels.names:
             raise ValueError(f"Y must have the same label names as in fit, {self._labels.names}, got {labels.names}")
-        return labels
+        return self._infer_labels(replace(labels, names=self._labels.names))
 
     def complete(self, X: Any, y: Any = None, mask: Any = None) -> Completion:
         """Predict the missing entries of a label matrix.

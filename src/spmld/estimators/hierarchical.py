@@ -11,6 +11,7 @@ from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators.ensemble import SelfPacedEnsemble
 from spmld.estimators.probabilities import log_odds
 from spmld.labels import Hierarchy, Labels
+from spmld.labels.hierarchy import inference_weights
 from spmld.scale.block_data import BlockData
 
 
@@ -19,7 +20,8 @@ class HierarchicalClassifier(MetaEstimatorMixin, MultiLabelEstimator):
     r"""Coherent predictions of any estimator of this library, for a hierarchy of labels.
 
     1. Labels that others imply are filled in before the base estimator is fitted: ancestors of positive labels are
-       positive, and descendants of negative labels are negative, see `Hierarchy.infer`.
+       positive, and descendants of negative labels are negative, see `Hierarchy.infer`. Positives and
+       negatives are weighted, so that the labels keep their frequencies.
     2. The probabilities are the isotonic projection of those of the base estimator: the nearest ones, by least squares,
        in which no label is more probable than its parents. Scores are their log-odds.
     3. The labels that are predicted contain all their ancestors. Of all such sets of labels, they have the
@@ -39,6 +41,8 @@ class HierarchicalClassifier(MetaEstimatorMixin, MultiLabelEstimator):
         The fitted base estimator.
     hierarchy_ : Hierarchy
         The hierarchy.
+    out_of_fold_scores_ : ndarray of shape (n_samples, n_labels)
+        Scores of the training samples, projected, if the base estimator has them.
 
     See Also
     --------
@@ -77,6 +81,12 @@ class HierarchicalClassifier(MetaEstimatorMixin, MultiLabelEstimator):
     def _infer_labels(self, labels: Labels) -> Labels:
         return self._read_hierarchy().infer_labels(labels)
 
+    def _weigh_labels(self, labels: Labels, entry_weight: Any) -> tuple[Labels, Any]:
+        inferred, weights = super()._weigh_labels(labels, entry_weight)
+        if (inferred.observed == labels.observed).all() or not self._accepts_entry_weight():
+            return inferred, weights
+        return inferred, weights * inference_weights(labels, inferred)
+
     def _accepts_entry_weight(self) -> bool:
         return bool(self._base_estimator()._accepts_entry_weight())
 
@@ -100,6 +110,12 @@ class HierarchicalClassifier(MetaEstimatorMixin, MultiLabelEstimator):
             p = p.copy()
             p[labels.observed] = labels.signs[labels.observed] > 0
         return move(self._project(p), X)
+
+    @property
+    def out_of_fold_scores_(self) -> Any:
+        """Log-odds of the projected out-of-fold probabilities."""
+        base = self.estimator_
+        return log_odds(self._project(base._probabilities(base.out_of_fold_scores_)))
 
     def _margins(self, scores: Any) -> Any:
         return self._project(self.estimator_._margins(scores))

@@ -1,5 +1,6 @@
 """Label hierarchies: which labels imply others."""
 
+import reprlib
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spmld._validation import plural
+from spmld._validation import did_you_mean, list_names, plural
 from spmld.labels import isotonic
 from spmld.labels.encoding import Labels, read_labels
 from spmld.labels.single_class import LabelWarning
@@ -19,7 +20,7 @@ MAX_EXAMPLES = 3
 """Maximum number of contradictions that a warning lists."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Hierarchy:
     """Hierarchy of labels: a sample with a label has all its ancestors, too.
 
@@ -59,7 +60,10 @@ class Hierarchy:
             self.names  # noqa: B018, a cycle has no order
         except CycleError as error:
             cycle = " > ".join(map(str, reversed(error.args[1])))
-            raise ValueError(f"hierarchy must not have a cycle, got {cycle}") from None
+            raise ValueError(f"hierarchy must not have a cycle, got {cycle}; remove one of these pairs") from None
+
+    def __repr__(self) -> str:
+        return f"Hierarchy({reprlib.repr(self.edges)})"
 
     @classmethod
     def from_paths(cls, paths: Iterable[str], sep: str = "/") -> "Hierarchy":
@@ -103,12 +107,13 @@ class Hierarchy:
             True in row i and column j if j is an ancestor of i, or i itself.
         """
         places = {name: j for j, name in enumerate(names)}
-        unknown = [repr(name) for name in self.names if name not in places]
+        unknown = [name for name in self.names if name not in places]
         if unknown:
-            raise ValueError(
-                f"hierarchy has {plural(len(unknown), 'unknown label')}: {', '.join(unknown[:10])}; accepted are the "
-                f"{len(places)} labels of Y, such as {', '.join(map(repr, list(places)[:3]))}"
-            )
+            hints = filter(None, (did_you_mean(name, places) for name in unknown))
+            hint = next(hints, "; add them to Y, or remove them from the hierarchy")
+            listed = f"{plural(len(unknown), 'unknown label')}: {list_names(map(repr, unknown))}"
+            accepted = f"the {len(places)} labels of Y, {list_names(map(repr, places))}"
+            raise ValueError(f"hierarchy has {listed}; accepted are {accepted}{hint}")
         above = np.eye(len(places), dtype=bool)
         parents: dict[Any, list[int]] = {}
         for parent, child in self.edges:
@@ -140,15 +145,17 @@ class Hierarchy:
         named = labels if names is None else replace(labels, names=list(names))
         return self.infer_labels(named).write_with_missing(Y)
 
-    def infer_labels(self, labels: Labels) -> Labels:
-        """Return the result of `infer` for labels that were read; labels that it changes are not trusted."""
-        names = list(range(labels.shape[1])) if labels.names is None else labels.names
-        ancestors = self.ancestors(names).astype(np.float32)
+    def infer_labels(self, labels: Labels, samples: Sequence[Any] | None = None) -> Labels:
+        """Return the result of `infer` for labels that were read; labels that it changes are not trusted.
+
+        The warning about contradictions has the names of the samples, by default their indices.
+        """
+        ancestors = self.ancestors(_names(labels))
         positive = (labels.signs > 0).astype(np.float32) @ ancestors > 0
         negative = (labels.signs < 0).astype(np.float32) @ ancestors.T > 0
         contradictions = np.argwhere(positive & (labels.signs < 0))
         if len(contradictions):
-            _warn_contradictions(labels, names, contradictions, ancestors)
+            _warn_contradictions(labels, contradictions, ancestors, samples)
         signs = np.where(positive, 1, -negative.astype(np.int8)).astype(np.int8)
         trusted = None if labels.trusted is None else labels.trusted & (signs == labels.signs)
         return replace(labels, signs=signs, trusted=trusted)
@@ -201,18 +208,59 @@ def path_nodes(path: str, sep: str = "/") -> list[str]:
     return [sep.join(parts[: k + 1]) for k in range(len(parts))]
 
 
+def inference_weights(labels: Labels, inferred: Labels) -> NDArray[np.float64]:
+    """Return weights with which labels that were filled in keep their frequencies among the observed entries.
+
+    Positives of general labels and negatives of specific ones are filled in more often than others, so that labels
+    which are filled in are not representative, even if entries are observed at random.
+
+    Parameters
+    ----------
+    labels, inferred : Labels
+        Labels before and after `Hierarchy.infer_labels`.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels)
+        Weights of the positives and of the negatives of each label, 0 where a label is missing.
+
+    Examples
+    --------
+    >>> from spmld.labels import Hierarchy, read_labels
+    >>> from spmld.labels.hierarchy import inference_weights
+    >>> labels = read_labels([[1, None], [0, 0], [None, 1], [None, 1]])
+    >>> inference_weights(labels, Hierarchy({0: [1]}).infer_labels(labels)).round(2)
+    array([[0.78, 0.  ],
+           [1.67, 1.  ],
+           [0.78, 1.  ],
+           [0.78, 1.  ]])
+    """
+    positive, negative = inferred.signs > 0, inferred.signs < 0
+    frequency = positive.sum(axis=0) / np.maximum(inferred.observed.sum(axis=0), 1)
+    # The frequency after inference counts as one more entry, since some labels have few observed ones.
+    target = ((positive & labels.observed).sum(axis=0) + frequency) / (labels.observed.sum(axis=0) + 1)
+    limit = 1 / (len(positive) + 1)  # below the frequency of any class
+    return positive * target / np.maximum(frequency, limit) + negative * (1 - target) / np.maximum(1 - frequency, limit)
+
+
+def _names(labels: Labels) -> list[Any]:
+    return list(range(labels.shape[1])) if labels.names is None else labels.names
+
+
 def _as_list(children: Any) -> list[Any]:
     return [children] if isinstance(children, str | int) else list(children)
 
 
 def _warn_contradictions(
-    labels: Labels, names: Sequence[Any], entries: NDArray[np.intp], ancestors: NDArray[Any]
+    labels: Labels, entries: NDArray[np.intp], ancestors: NDArray[np.bool_], samples: Sequence[Any] | None
 ) -> None:
     """Warn about negative entries with a positive descendant."""
-    listed = []
+    names, listed = _names(labels), []
     for sample, label in entries[:MAX_EXAMPLES]:
-        descendant = np.flatnonzero((labels.signs[sample] > 0) & (ancestors[:, label] > 0))[0]
-        listed.append(f"sample {sample}: {names[descendant]!r} without {names[label]!r}")
+        descendant = np.flatnonzero((labels.signs[sample] > 0) & ancestors[:, label])[0]
+        listed.append(
+            f"sample {sample if samples is None else samples[sample]}: {names[descendant]!r} without {names[label]!r}"
+        )
     examples = "; ".join(listed) + ("; ..." if len(entries) > MAX_EXAMPLES else "")
     warnings.warn(
         f"{plural(len(entries), 'negative label')} with a positive descendant became positive ({examples})",

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from spmld.labels.hierarchy import path_nodes
 from spmld.labels.words import clean_spelling, fold_spelling, is_blank, join_words
 
 Untagged = Literal["negative", "weak", "missing"]
@@ -61,6 +62,7 @@ def read_tags(
     empty_is: EmptyIs = "missing",
     names: Sequence[str] | None = None,
     tag_case: TagCase = "merge",
+    path_sep: str | None = None,
 ) -> Tags:
     """Read labels from tags, with a list of tags for each sample.
 
@@ -81,6 +83,8 @@ def read_tags(
     tag_case : {"merge", "keep"}, default="merge"
         Whether tags that differ only in case or width are the same label, with its most frequent spelling, or several
         labels. Tags that look the same, such as those with an invisible character, are always the same label.
+    path_sep : str, optional
+        Separator of tags that are paths: with ``"/"``, the tag rock/metal stands for the labels rock and rock/metal.
 
     Returns
     -------
@@ -103,8 +107,10 @@ def read_tags(
     check_choice("tag_case", tag_case, ("merge", "keep"))
     values = list(tags)
     texts = [value for value in values if isinstance(value, str)]
-    sep = guess_separator(texts) if sep is None else sep
+    sep = guess_separator(texts, path_sep) if sep is None else sep
     lists = [split_tags(value, sep) for value in values]
+    if path_sep is not None:
+        lists = [items and [node for tag in items for node in path_nodes(tag, path_sep)] for items in lists]
     counts = Counter(tag for items in lists for tag in items or ())
     label = label_of_tags(counts, names, tag_case)
     names = sorted(set(label.values())) if names is None else [str(name) for name in names]
@@ -180,10 +186,11 @@ def similar_tags(names: Sequence[str]) -> list[tuple[str, ...]]:
     return [tuple(group) for group in groups.values() if len(set(map(fold_spelling, group))) > 1]
 
 
-def guess_separator(texts: Sequence[str]) -> str | None:
+def guess_separator(texts: Sequence[str], path_sep: str | None = None) -> str | None:
     """Return the separator that occurs in the most texts, None if there is none; a space separates hashtags only.
 
-    A slash may be part of a tag: it is a separator only if it separates tags that other texts have, too.
+    A slash may be part of a tag: it is a separator only if it separates tags that other texts have, too. The separator
+    of paths does not separate tags.
 
     Examples
     --------
@@ -196,6 +203,7 @@ def guess_separator(texts: Sequence[str]) -> str | None:
     stripped = [text.strip() for text in texts]
     counts = {sep: sum(sep in text for text in stripped) for sep in SEPARATORS}
     counts["/"] = counts["/"] if _separates(stripped, "/") else 0
+    counts |= {} if path_sep is None else {path_sep: 0}
     best = max(SEPARATORS, key=lambda sep: counts[sep])
     if counts[best]:
         return best

@@ -11,10 +11,11 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from spmld._io import need
 from spmld._table import TextTable
-from spmld.labels import Labels, read_labels
+from spmld.labels import Hierarchy, Labels, read_labels
 from spmld.metrics._averaging import average_defined
 from spmld.metrics._inputs import read_matrix, weigh
-from spmld.metrics.registry import METRICS, get_metric, names_at_k
+from spmld.metrics._predictions import hierarchical_f1
+from spmld.metrics.registry import METRICS, Metric, get_metric, names_at_k
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,7 @@ def evaluate(
     mask: Any = None,
     k: int | Iterable[int] = (1, 3, 5),
     entry_weight: Any = None,
+    hierarchy: Hierarchy | None = None,
 ) -> Evaluation:
     """Compute all metrics for which the required scores, predictions or probabilities are given.
 
@@ -91,6 +93,8 @@ def evaluate(
     entry_weight : array-like of shape (n_samples, n_labels) or (n_samples,), optional
         Weights of the observed entries, such as the inverse of the probability that an entry is observed. Only the
         metrics over labels and entries are computed, because the others do not accept weights.
+    hierarchy : Hierarchy, optional
+        Hierarchy of the labels, for `hierarchical_f1` of the predictions.
 
     Returns
     -------
@@ -120,14 +124,19 @@ def evaluate(
     labels, weighted = replace(labels, signs=signs), {} if weights is None else {"entry_weight": weights}
     ks = (k,) if isinstance(k, int | np.integer) else tuple(k)
     used = [metric for metric in METRICS.values() if metric.needs in values and (metric.weighted or weights is None)]
-    names = [name for metric in used for name in names_at_k(metric.name, ks)]
-    return Evaluation(_evaluate_metric(name, labels, values, weighted) for name in names)
+    named = {name: get_metric(name) for metric in used for name in names_at_k(metric.name, ks)}
+    if hierarchy is not None and "predictions" in values and weights is None:
+        metric = Metric(hierarchical_f1, "predictions", "entries", greater_is_better=True)
+        named[metric.name] = metric, {"hierarchy": hierarchy}
+    return Evaluation(
+        _evaluate_metric(name, metric, labels, values[metric.needs], {**options, **weighted})
+        for name, (metric, options) in named.items()
+    )
 
 
-def _evaluate_metric(name: str, labels: Labels, values: dict[str, Any], weighted: dict[str, Any]) -> EvaluationRow:
+def _evaluate_metric(name: str, metric: Metric, labels: Labels, values: Any, options: dict[str, Any]) -> EvaluationRow:
     """Return the row of a metric. The value is NaN, without a warning, if it is undefined."""
-    metric, options = get_metric(name)
-    compute, signs = partial(metric.function, labels, values[metric.needs], **options, **weighted), labels.signs
+    compute, signs = partial(metric.function, labels, values, **options), labels.signs
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         if metric.over == "entries":

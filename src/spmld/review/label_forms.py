@@ -4,11 +4,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spmld.labels.hierarchy import path_nodes
 from spmld.labels.tags import (
     EmptyIs,
     TagCase,
@@ -129,6 +131,8 @@ class TagColumn:
     untagged, empty_is, tag_case : str
         Meaning of a tag that is not in a list and of an empty field, and whether tags that differ only in case are one
         label; see `spmld.labels.read_tags`.
+    path_sep : str or None
+        Separator of tags that are paths. If rock/metal is absent, the tag rock/metal/doom becomes rock.
 
     Examples
     --------
@@ -147,6 +151,7 @@ class TagColumn:
     untagged: Untagged = "negative"
     empty_is: EmptyIs = "missing"
     tag_case: TagCase = "merge"
+    path_sep: str | None = None
 
     @property
     def columns(self) -> list[str]:
@@ -158,7 +163,7 @@ class TagColumn:
         return self._read(table.column(self.column), self.sep)
 
     def _read(self, values: list[Any], sep: str | None) -> _Floats:
-        options: Any = {"untagged": self.untagged, "empty_is": self.empty_is, "tag_case": self.tag_case}
+        options: Any = {name: getattr(self, name) for name in ("untagged", "empty_is", "tag_case", "path_sep")}
         return read_tags(values, sep=sep, names=self.names, **options).Y
 
     def write(self, table: EditableTable, decided: Any) -> _Floats:
@@ -167,9 +172,9 @@ class TagColumn:
         An empty field that means missing labels does not change, unless a tag is added or all labels are decided.
         """
         values = table.column(self.column)
-        sep = self.sep or guess_separator([value for value in values if isinstance(value, str)])
+        sep = self.sep or guess_separator([value for value in values if isinstance(value, str)], self.path_sep)
         lists = [split_tags(value, sep) for value in values]
-        counts = Counter(tag for tags in lists for tag in tags or ())
+        counts = Counter(node for tags in lists for tag in tags or () for node in self._nodes(tag))
         label = label_of_tags(counts, self.names, self.tag_case)
         usual = {label[tag]: tag for tag, _ in reversed(counts.most_common())}
         several = [value for value, tags in zip(values, lists, strict=True) if len(tags or ()) > 1]
@@ -178,8 +183,9 @@ class TagColumn:
         decided = np.asarray(decided, dtype=float)
         for row in np.flatnonzero(~np.isnan(decided).all(axis=1)).tolist():
             old, answers = lists[row] or [], dict(zip(self.names, decided[row].tolist(), strict=True))
-            new = [tag for tag in old if answers.get(label[tag]) != 0]
-            present = {label[tag] for tag in new}
+            absent = {node for node in counts if answers.get(label[node]) == 0}
+            new = [tag for tag in (self._remove(tag, absent) for tag in old) if tag is not None]
+            present = {label[node] for tag in new for node in self._nodes(tag)}
             new += [usual.get(name, name) for name, value in answers.items() if value == 1 and name not in present]
             complete = lists[row] is None and self.empty_is == "missing" and not np.isnan(decided[row]).any()
             if new != old or complete:
@@ -187,6 +193,16 @@ class TagColumn:
                 text = _join(new, to_text(values[row]), example, sep or ";") if new else self._none
                 table.set(row, self.column, new if is_list else text)
         return self._read(table.column(self.column), sep)
+
+    def _nodes(self, tag: str) -> list[str]:
+        """Return the tag after its ancestors, if tags are paths."""
+        return [tag] if self.path_sep is None else path_nodes(tag, self.path_sep)
+
+    def _remove(self, tag: str, absent: set[str]) -> str | None:
+        """Return the tag, or else its nearest ancestor that is not absent or below an absent one."""
+        nodes = self._nodes(tag)
+        kept = list(takewhile(lambda node: node not in absent, nodes))
+        return tag if kept == nodes else kept[-1] if kept else None
 
     @property
     def _none(self) -> str:

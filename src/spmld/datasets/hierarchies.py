@@ -1,0 +1,135 @@
+"""Hierarchies of labels: in files, from labels that are paths, and of the labels of a data set."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spmld._io import StrPath, reading
+from spmld._validation import list_names
+from spmld.datasets.csv_files import csv_blocks
+from spmld.datasets.dataset import Dataset
+from spmld.datasets.tables import read_table, table_format, with_clean_names
+from spmld.labels import Hierarchy, read_labels
+from spmld.labels.hierarchy import path_nodes
+from spmld.labels.tags import TagCase, label_of_tags
+
+
+def read_hierarchy(path: StrPath) -> Hierarchy:
+    r"""Read a hierarchy of labels from a file.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Table with the columns parent and child, in any format of `read_table`, or a JSON file with the children of each
+        parent, which may be nested. Rows without a parent or without a child are ignored.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from spmld.datasets import read_hierarchy
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+    ...     print("parent,child", "music,rock", "rock,metal", sep="\n", file=file, flush=True)
+    ...     read_hierarchy(file.name).edges
+    (('music', 'rock'), ('rock', 'metal'))
+    """
+    with reading(path, "a hierarchy of labels") as file:
+        content = json.loads(file.read_text(encoding="utf-8")) if file.suffix.lower() == ".json" else None
+        pairs = list(_nested_pairs(content) if isinstance(content, dict) else _table_pairs(file))
+        if not pairs:
+            raise ValueError("it has no pair of a parent and a child; write one in each row")
+        return Hierarchy(pairs)
+
+
+def _table_pairs(file: Path) -> Iterator[tuple[str, str]]:
+    """Yield the pairs (parent, child) of a table."""
+    kind = table_format(file) or "csv"
+    # Names such as 01.10 are not numbers.
+    frame = with_clean_names(next(csv_blocks(file, dtype=str))) if kind == "csv" else read_table(file)
+    frame = frame.rename(columns=str.lower)
+    if not {"parent", "child"} <= set(frame.columns):
+        raise ValueError(
+            f"it must have the columns parent and child, got {list_names(frame.columns)}; rename the columns, or write "
+            'a JSON object such as {"rock": ["metal", "punk"]}'
+        )
+    for parent, child in frame[["parent", "child"]].dropna().to_numpy():
+        yield str(parent).strip(), str(child).strip()
+
+
+def _nested_pairs(children: Any, parent: str | None = None) -> Iterator[tuple[str, str]]:
+    """Yield the pairs (parent, child) of a JSON object."""
+    names = [children] if isinstance(children, str) else children
+    for name in names:
+        if not isinstance(name, str):
+            raise ValueError(
+                f"labels must be text, got {name!r}; write the children as a list of text, or as an object"
+            )
+        if parent is not None:
+            yield parent, name
+        yield from _nested_pairs(children[name], name) if isinstance(children, dict) else ()
+
+
+def path_hierarchy(names: Sequence[str], sep: str, tag_case: TagCase = "merge") -> Hierarchy:
+    """Return the hierarchy of labels that are paths; ancestors that are not among the names are left out.
+
+    Examples
+    --------
+    >>> from spmld.datasets.hierarchies import path_hierarchy
+    >>> path_hierarchy(["Rock", "rock/metal", "mood/sad"], "/").edges
+    (('Rock', 'rock/metal'),)
+    """
+    paths = {name: path_nodes(name, sep)[:-1] for name in names}
+    label = label_of_tags(Counter(node for path in paths.values() for node in path), names, tag_case)
+    lines = [[*(label[node] for node in path if label[node] in paths), name] for name, path in paths.items()]
+    return Hierarchy([pair for line in lines for pair in pairwise(line)])
+
+
+def with_hierarchy(data: Dataset, hierarchy: Hierarchy) -> Dataset:
+    """Return a data set with a hierarchy of its labels, whose names may differ in case or width, as tags do.
+
+    Of a column of tags, labels of the hierarchy that are no tags but have tags below them are added: they are positive
+    if such a tag is. Other unknown labels raise ValueError.
+
+    Examples
+    --------
+    >>> from spmld.datasets import Dataset, TableRoles
+    >>> from spmld.datasets.hierarchies import with_hierarchy
+    >>> from spmld.labels import Hierarchy
+    >>> data = Dataset([[0], [1]], [[1, 0], [0, 0]], label_names=["metal", "sad"], roles=TableRoles(tags="tags"))
+    >>> data = with_hierarchy(data, Hierarchy({"rock": ["Metal"]}))
+    >>> data.label_names, data.Y.tolist()
+    (['metal', 'sad', 'rock'], [[1, 0, 1], [0, 0, 0]])
+    """
+    names, tagged = list(data.label_names), data.roles is not None and data.roles.tags is not None
+    label = label_of_tags(Counter(hierarchy.names), names, data.roles.tag_case if tagged else "merge")
+    hierarchy = Hierarchy([(label[parent], label[child]) for parent, child in hierarchy.edges])
+    others = [name for name in hierarchy.names if name not in names] if tagged else []
+    above = hierarchy.ancestors([*names, *others])[: len(names), len(names) :]
+    added = [name for name, has_tags in zip(others, above.T, strict=True) if has_tags.any()]
+    below = hierarchy.ancestors([*names, *added])[: len(names), len(names) :]  # the others are unknown labels
+    Y = np.column_stack([data.Y, *(np.fmax.reduce(data.Y[:, labels], axis=1) for labels in below.T)])
+    trusted = None if data.trusted is None else np.pad(data.trusted, ((0, 0), (0, len(added))))
+    return replace(data, Y=Y, label_names=[*names, *added], trusted=trusted, hierarchy=hierarchy)
+
+
+def infer_missing(data: Dataset) -> Dataset:
+    """Return a data set with the missing labels that its hierarchy implies, see `Hierarchy.infer`.
+
+    Examples
+    --------
+    >>> from spmld.datasets import Dataset
+    >>> from spmld.datasets.hierarchies import infer_missing
+    >>> from spmld.labels import Hierarchy
+    >>> names = ["rock", "metal"]
+    >>> data = Dataset([[0], [1]], [[None, 1], [0, None]], label_names=names, hierarchy=Hierarchy({"rock": ["metal"]}))
+    >>> infer_missing(data).Y.tolist()
+    [[1, 1], [0, 0]]
+    """
+    labels = replace(read_labels(data.Y, classes=[0, 1]), names=list(data.label_names), trusted=data.trusted)
+    inferred = data.hierarchy.infer_labels(labels, data.sample_names)
+    return replace(data, Y=inferred.write_with_missing(data.Y), trusted=inferred.trusted)

@@ -1,0 +1,64 @@
+"""Hierarchies in files, and of tags in data frames."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from spmld.datasets import Dataset, TableRoles, from_frame, read_hierarchy
+from spmld.datasets.hierarchies import infer_missing, with_hierarchy
+from spmld.labels import Hierarchy
+
+EDGES = {("01", "01.10"), ("01", "01.20"), ("01.20", "x")}
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", "parent,child\n01,01.10\n01,01.20\n01.20,x\n"),
+        ("a.txt", " Parent ;CHILD;note\n;01;root\n01; 01.10;\n01;01.20;\n01.20;x;\n"),
+        ("a.json", '{"01": ["01.10", "01.20"], "01.20": "x"}'),
+        ("b.json", '{"01": {"01.10": {}, "01.20": ["x"]}}'),
+        (
+            "c.json",
+            '[{"parent": "01", "child": "01.10"}, {"parent": "01", "child": "01.20"}, '
+            '{"parent": "01.20", "child": "x"}]',
+        ),
+    ],
+)
+def test_formats_of_a_hierarchy(tmp_path, name, content):
+    (tmp_path / name).write_text(content)
+    assert set(read_hierarchy(tmp_path / name).edges) == EDGES
+
+
+def test_labels_in_json_must_be_text(tmp_path):
+    (tmp_path / "a.json").write_text('{"rock": [1, 2]}')
+    with pytest.raises(ValueError, match="labels must be text, got 1; write the children as a list of text"):
+        read_hierarchy(tmp_path / "a.json")
+
+
+def test_paths_of_tags_and_of_label_columns_have_a_hierarchy():
+    tags = pd.DataFrame({"x": [1.0, 2.0, 3.0], "tags": ["Rock/metal", "rock", "rock; mood/sad"]})
+    data = from_frame(tags, tags="tags", path_sep="/")
+    assert set(data.hierarchy.edges) == {("rock", "Rock/metal"), ("mood", "mood/sad")}
+    columns = pd.DataFrame({"x": [1.0, 2.0], "label_rock": [1, 0], "label_rock>metal>doom": [1, 0]})
+    assert from_frame(columns, path_sep=">").hierarchy.edges == (("rock", "rock>metal>doom"),)
+
+
+def test_added_labels_are_missing_where_all_tags_are():
+    Y = [[1, 0], [0, 0], [None, None], [0, 1]]
+    data = Dataset(np.zeros((4, 1)), Y, label_names=["metal", "sad"], roles=TableRoles(tags="t"), trusted=[1, 0, 0, 0])
+    added = with_hierarchy(data, Hierarchy([("music", "rock"), ("rock", "METAL")]))
+    assert added.label_names == ["metal", "sad", "music", "rock"]
+    assert np.array_equal(added.Y[:, 2:], [[1, 1], [0, 0], [np.nan] * 2, [0, 0]], equal_nan=True)
+    assert added.trusted.sum() == 2
+    with pytest.raises(ValueError, match=r"2 unknown labels: 'rock', 'mettal'; .* did you mean 'metal'"):
+        with_hierarchy(data, Hierarchy([("rock", "mettal")]))
+
+
+def test_trusted_entries_that_a_contradiction_changes_are_not_trusted():
+    names, hierarchy = ["rock", "metal"], Hierarchy({"rock": ["metal"]})
+    data = Dataset(np.zeros((2, 1)), [[0, 1], [0, 0]], label_names=names, trusted=[1, 1], hierarchy=hierarchy)
+    with pytest.warns(UserWarning, match="1 negative label"):
+        inferred = infer_missing(data)
+    assert inferred.Y.tolist() == [[1, 1], [0, 0]]
+    assert inferred.trusted.tolist() == [[False, True], [True, True]]
