@@ -86,8 +86,15 @@ class Dataset:
         check_masked(self.X)
         if sp.issparse(self.X):
             check_sparse(self.X)
-        floats = [np.float64, np.float32]
-        X = check_array(self.X, accept_sparse="csr", dtype=floats, order="C", ensure_all_finite=False, input_name="X")
+        X = check_array(
+            self.X,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            order="C",
+            ensure_all_finite=False,
+            ensure_min_features=1 if self.answers is None else 0,  # a consensus needs no features
+            input_name="X",
+        )
         Y = _zeros_and_ones(self.Y)
         if Y.shape[0] != X.shape[0]:
             raise ValueError(f"X and Y must have the same number of samples, got {X.shape[0]} and {Y.shape[0]}")
