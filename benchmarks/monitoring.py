@@ -1,6 +1,6 @@
 """Monitoring without labels: expected against true metrics, false alarms, and shifts that are noticed.
 
-``python -m benchmarks.monitoring [number of splits]`` takes about ten minutes for three splits and requires the data
+``python -m benchmarks.monitoring [number of splits]`` takes about ten minutes for six splits and requires the data
 sets, from SPMLD_DATA or by download. Each of ten data sets is split at random into at most 1,500 training samples and
 as many new ones. `SelfPacedEnsemble` with linear views is fitted to all labels.
 
@@ -43,7 +43,7 @@ NAMES = (
     "science",
     "social",
 )
-N_SPLITS, MAX_SAMPLES = 3, 1500
+N_SPLITS, MAX_SAMPLES = 6, 1500
 
 
 def more_frequent(Y, rng):
