@@ -233,10 +233,10 @@ def _match_samples(file: str, frame: Any, mask: NDArray[np.bool_], data: Dataset
 
 def _encode_missing(data: Dataset) -> Dataset:
     """Return a data set of numbers, some of which are missing, with the encoder of a table."""
-    table, names = frames(data)[0], list(data.feature_names)
-    encoder = TableEncoder(number=names).fit(table)
+    table = frames(data)[0]
+    encoder = TableEncoder(number=list(table.columns[table.notna().any()])).fit(table)
     X, encoded_names = encoder.transform(table), list(encoder.get_feature_names_out())
-    return replace(data, X=X, feature_names=encoded_names, encoder=encoder, columns=dict.fromkeys(names, "number"))
+    return replace(data, X=X, feature_names=encoded_names, encoder=encoder, columns=encoder.kinds_)
 
 
 def frames(data: Dataset) -> tuple[Any, Any]:
