@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from spmld.datasets import Dataset, TableRoles, from_frame, read_hierarchy
-from spmld.datasets.hierarchies import infer_missing, with_hierarchy
+from spmld.datasets.hierarchies import resolve_contradictions, with_hierarchy
 from spmld.labels import Hierarchy
 
 EDGES = {("01", "01.10"), ("01", "01.20"), ("01.20", "x")}
@@ -55,10 +55,7 @@ def test_added_labels_are_missing_where_all_tags_are():
         with_hierarchy(data, Hierarchy([("rock", "mettal")]))
 
 
-def test_trusted_entries_that_a_contradiction_changes_are_not_trusted():
-    names, hierarchy = ["rock", "metal"], Hierarchy({"rock": ["metal"]})
-    data = Dataset(np.zeros((2, 1)), [[0, 1], [0, 0]], label_names=names, trusted=[1, 1], hierarchy=hierarchy)
-    with pytest.warns(UserWarning, match="1 negative label"):
-        inferred = infer_missing(data)
-    assert inferred.Y.tolist() == [[1, 1], [0, 0]]
-    assert inferred.trusted.tolist() == [[False, True], [True, True]]
+def test_contradictions_are_resolved_and_missing_labels_stay_missing():
+    with pytest.warns(UserWarning, match=r"1 negative label .*sample s2: 'metal' without 'rock'"):
+        Y = resolve_contradictions(Hierarchy({"rock": ["metal"]}), [[None, 1], [0, 1]], ["rock", "metal"], ["s1", "s2"])
+    assert np.array_equal(Y, [[np.nan, 1], [1, 1]], equal_nan=True)

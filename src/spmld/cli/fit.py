@@ -68,8 +68,9 @@ def fit(
     --label, or --tags names a column with a list of tags. Empty fields are missing labels. Text, categories, dates and
     missing values are encoded, and the model file contains the encoder. With --trusted, labels that a person has
     verified are used to estimate how often the others are wrong. With --precision, a label gets the lowest threshold
-    with this precision on held-out samples. With --annotator, a sample has a row for each annotator, and the model is
-    fitted to their consensus; see `spmld annotators`. With --checkpoint, a fit that was killed is resumed.
+    with this precision on held-out samples. With --hierarchy, a label is predicted with all its ancestors. With
+    --annotator, a sample has a row for each annotator, and the model is fitted to their consensus; see
+    `spmld annotators`. With --checkpoint, a fit that was killed is resumed.
 
     \b
     Examples:
@@ -79,6 +80,7 @@ def fit(
       spmld fit songs.csv --trusted verified --decision micro_f1 -o songs.skops
       spmld fit songs.csv --precision sad=0.9 --threshold rock=0.7 -o songs.skops
       spmld fit answers.csv --annotator person --id song_id -o songs.skops
+      spmld fit songs.csv --tags tags --hierarchy genres.csv -o songs.skops
     """
     settings, decision = parse_params(params), parse_decision(decision, precisions, thresholds)
     if decision is not None and "decision" in settings:

@@ -18,7 +18,7 @@ from spmld.cli.printing import list_first, print_message
 from spmld.datasets import Dataset, TableError, TableRoles, TableWarning, load_dataset, read_hierarchy, read_table
 from spmld.datasets.files import accepted_options, file_format
 from spmld.datasets.frames import from_frame, identifier_text
-from spmld.datasets.hierarchies import infer_missing, with_hierarchy
+from spmld.datasets.hierarchies import resolve_contradictions, with_hierarchy
 from spmld.datasets.roles import PREFIX, read_label_columns
 from spmld.datasets.tables import TABLE_FORMATS, check_options, table_format
 from spmld.labels.tags import separators
@@ -160,20 +160,22 @@ class Source:
         return data.part(self.part or (default if data.train is not None else "all"))
 
     def prepare(self, data: Dataset) -> Dataset:
-        """Return the data for a fit: missing features are encoded, and missing labels that others imply filled in."""
+        """Return the data for a fit: missing features are encoded, and labels do not contradict their hierarchy."""
         if not sp.issparse(data.X) and np.isnan(data.X).any():
             data = _encode_missing(data)
             print_message(f"spmld: note: {self.path} has missing features, which are replaced by medians")
         self.check_finite(data.X, list(data.feature_names), "fill them, or remove the column with --drop")
         if data.hierarchy is None:
             return data
-        inferred, children = infer_missing(data), {child for _, child in data.hierarchy.edges}
-        n_inferred = int(np.isnan(data.Y).sum() - np.isnan(inferred.Y).sum())
+        names = list(data.label_names)
+        Y = resolve_contradictions(data.hierarchy, data.Y, names, data.sample_names)
+        n_implied = int(np.isnan(Y).sum() - np.isnan(data.hierarchy.infer(Y, names)).sum())
+        n_children = len({child for _, child in data.hierarchy.edges})
         print_message(
-            f"spmld: note: the hierarchy of {self.hierarchy or self.path} is used: {len(children)} of "
-            f"{len(data.label_names)} labels have a parent, and {n_inferred} missing labels are filled in"
+            f"spmld: note: the hierarchy of {self.hierarchy or self.path} is used: {n_children} of {len(names)} labels "
+            f"have a parent, and {n_implied} missing labels are implied by others"
         )
-        return inferred
+        return replace(data, Y=Y, trusted=None if data.trusted is None else data.trusted & (data.Y == Y))
 
     def check_finite(self, X: Any, names: list[str], advice: str, offset: int = 0) -> None:
         """Raise ValueError if X is not finite; `offset` is the number of samples before those of X."""
@@ -233,10 +235,10 @@ def _match_samples(file: str, frame: Any, mask: NDArray[np.bool_], data: Dataset
 
 def _encode_missing(data: Dataset) -> Dataset:
     """Return a data set of numbers, some of which are missing, with the encoder of a table."""
-    table, names = frames(data)[0], list(data.feature_names)
-    encoder = TableEncoder(number=names).fit(table)
+    table = frames(data)[0]
+    encoder = TableEncoder(number=list(table.columns[table.notna().any()])).fit(table)
     X, encoded_names = encoder.transform(table), list(encoder.get_feature_names_out())
-    return replace(data, X=X, feature_names=encoded_names, encoder=encoder, columns=dict.fromkeys(names, "number"))
+    return replace(data, X=X, feature_names=encoded_names, encoder=encoder, columns=encoder.kinds_)
 
 
 def frames(data: Dataset) -> tuple[Any, Any]:

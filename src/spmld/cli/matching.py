@@ -14,10 +14,10 @@ from spmld.cli.printing import list_first, print_message
 from spmld.datasets import Dataset, TableError, TableRoles
 from spmld.datasets.files import file_format
 from spmld.datasets.frames import numeric_columns, sample_names
+from spmld.datasets.hierarchies import resolve_contradictions
 from spmld.datasets.libsvm import read_libsvm_features
 from spmld.datasets.roles import absent_columns, read_label_columns
 from spmld.datasets.tables import BLOCK_ROWS, read_table_blocks
-from spmld.labels import read_labels
 from spmld.preprocessing.problems import TableProblem
 
 if TYPE_CHECKING:
@@ -43,13 +43,12 @@ class MatchedData:
         """Return the identifier of a sample, or its number."""
         return index if self.sample_names is None else self.sample_names[index]
 
-    def infer_missing(self, model: Any) -> MatchedData:
-        """Return the data with the missing labels that the hierarchy of a model implies, if it has one."""
+    def resolve_contradictions(self, model: Any) -> MatchedData:
+        """Return the data with labels that do not contradict the hierarchy of a model, if it has one."""
         hierarchy = getattr(model, "hierarchy_", None)
         if hierarchy is None:
             return self
-        labels = replace(read_labels(self.Y, classes=[0, 1]), names=self.label_names)
-        return replace(self, Y=hierarchy.infer_labels(labels, self.sample_names).write_with_missing(self.Y))
+        return replace(self, Y=resolve_contradictions(hierarchy, self.Y, self.label_names, self.sample_names))
 
 
 def open_model(path: str, trusted_types: tuple[str, ...] = (), source: Source | None = None) -> tuple[Any, ModelInfo]:

@@ -148,7 +148,7 @@ def evaluate(
     The table is encoded as in the fit, and its columns are matched by name. For each metric, the output states whether
     higher or lower is better, whether it is averaged over samples, labels or entries, and how many of them were used
     and left out. The labels are listed by their number of positives. With --metric or --all, only metrics are printed.
-    For a model with a hierarchy, missing labels that others imply are filled in, and hierarchical F1 is added.
+    For a model with a hierarchy, hierarchical F1 is added.
 
     \b
     Examples:
@@ -159,7 +159,7 @@ def evaluate(
     estimator, info = open_model(model, trusted_types, data)
     matched = match(data, model, info, labels=True)
     estimator, X = split_encoder(estimator, matched.X, data.path)
-    matched = matched.infer_missing(estimator)
+    matched = matched.resolve_contradictions(estimator)
     Y = need("pandas").DataFrame(matched.Y, columns=matched.label_names)
     with progress_bar(None, "evaluating"):
         predictions = predict_all(estimator, X)

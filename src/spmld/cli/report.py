@@ -73,7 +73,7 @@ def _load(source: Source, path: str, trusted_types: tuple[str, ...]) -> dict[str
     facts = {"data": source.name, "file": Path(path).name, "written": info.created}
     facts |= {"trained on": info.summary["data"]} if info.summary.get("data") else {}
     estimator, X = split_encoder(model, data.X, source.path)
-    data = data.infer_missing(estimator)
+    data = data.resolve_contradictions(estimator)
     return {
         "model": estimator,
         "X": X,

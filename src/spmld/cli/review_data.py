@@ -84,7 +84,7 @@ def complete_with_model(estimator: Any, data: Source, model: str, info: "ModelIn
     """Return the data in the order of the model in the file `model`, and its labels completed by the model."""
     matched = match(data, model, info, labels=True, completing=True)
     estimator, X = split_encoder(estimator, matched.X, data.path)
-    estimator, matched = without_decision(estimator), matched.infer_missing(estimator)
+    estimator = without_decision(estimator)
     if not hasattr(estimator, "complete"):
         raise ValueError(f"{model} contains {info.estimator}, which cannot complete labels")
     with progress_bar(None, "completing"):

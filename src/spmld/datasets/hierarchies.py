@@ -117,19 +117,19 @@ def with_hierarchy(data: Dataset, hierarchy: Hierarchy) -> Dataset:
     return replace(data, Y=Y, label_names=[*names, *added], trusted=trusted, hierarchy=hierarchy)
 
 
-def infer_missing(data: Dataset) -> Dataset:
-    """Return a data set with the missing labels that its hierarchy implies, see `Hierarchy.infer`.
+def resolve_contradictions(hierarchy: Hierarchy, Y: Any, names: Sequence[str], samples: Any = None) -> Any:
+    """Return labels as 0 and 1 in which no observed label contradicts a hierarchy, see `Hierarchy.infer`.
+
+    Missing labels stay missing.
 
     Examples
     --------
-    >>> from spmld.datasets import Dataset
-    >>> from spmld.datasets.hierarchies import infer_missing
+    >>> from spmld.datasets.hierarchies import resolve_contradictions
     >>> from spmld.labels import Hierarchy
-    >>> names = ["rock", "metal"]
-    >>> data = Dataset([[0], [1]], [[None, 1], [0, None]], label_names=names, hierarchy=Hierarchy({"rock": ["metal"]}))
-    >>> infer_missing(data).Y.tolist()
-    [[1, 1], [0, 0]]
+    >>> resolve_contradictions(Hierarchy({"rock": ["metal"]}), [[0, None], [None, 1]], ["rock", "metal"])
+    array([[ 0., nan],
+           [nan,  1.]])
     """
-    labels = replace(read_labels(data.Y, classes=[0, 1]), names=list(data.label_names), trusted=data.trusted)
-    inferred = data.hierarchy.infer_labels(labels, data.sample_names)
-    return replace(data, Y=inferred.write_with_missing(data.Y), trusted=inferred.trusted)
+    labels = replace(read_labels(Y, classes=[0, 1]), names=list(names))
+    inferred = hierarchy.infer_labels(labels, samples)
+    return np.where(labels.observed, inferred.signs > 0, np.nan)
