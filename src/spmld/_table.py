@@ -129,6 +129,11 @@ class TextTable:
         """Return a table with one row for each mapping; the keys of the first are the columns."""
         return cls(list(records[0]) if records else [], [list(record.values()) for record in records], title, note)
 
+    @classmethod
+    def from_frame(cls, frame: Any, title: str = "", note: str = "") -> Self:
+        """Return a table with the rows of a DataFrame, without its index."""
+        return cls(list(frame.columns), list(frame.itertuples(index=False, name=None)), title, note)
+
     @property
     def cells(self) -> list[list[TableCell]]:
         """All values as cells."""

@@ -101,7 +101,7 @@ class ReportData:
         if not self.audit or len(self.Y_audited) < 10:
             return None
         names = self.label_names
-        return find_label_issues(None, self.X_audited, self.Y_audited, label_names=names, random_state=self.seed)
+        return find_label_issues(None, self.X_audited, self.labels_audited, label_names=names, random_state=self.seed)
 
     @cached_property
     def completion(self) -> Completion | None:

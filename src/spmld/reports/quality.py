@@ -88,20 +88,17 @@ def likely_errors(data: ReportData) -> Section | None:
     """Return the results of the audit."""
     if data.issues is None:
         return None
-    rows = []
-    for entry in data.issues.entries(data.top):
-        row = {**entry, "sample": data.audited_names[entry["sample"]]}
-        for name in ("probability", "error_probability"):
-            row[name] = TableCell(format_rate(entry[name]), entry[name])
-        rows.append(row)
-    ranges = sorted(data.issues.per_label(), key=lambda row: -row["at_most"])
+    entries = data.issues.table(data.top)
+    for name in ("probability", "error_probability"):
+        entries[name] = [TableCell(format_rate(value), value) for value in entries[name]]
+    ranges = data.issues.per_label().sort_values("at_most", ascending=False, kind="stable")
     text = (
         f"Labels of {data.audited_samples} that out-of-fold models flag as likely errors: "
         f"{data.issues.summary()}. Error probabilities are those of the upper end."
     )
     tables = [
-        TextTable.from_records(rows, "Most likely errors"),
-        TextTable.from_records(ranges, "Wrong entries by label", RANGE_NOTE),
+        TextTable.from_frame(entries, "Most likely errors"),
+        TextTable.from_frame(ranges, "Wrong entries by label", RANGE_NOTE),
     ]
     return Section("errors", "Likely label errors", text, tables)
 
