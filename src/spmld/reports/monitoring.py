@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from spmld.monitoring import Monitoring, Shifts
-from spmld.reports.page import Figure, Section, Tiles, page, picture
+from spmld.reports.page import Figure, Section, page, picture
 
 TEXTS = {
     "Label frequencies": "Frequencies of labels that are estimated from the scores of training and new samples.",
@@ -43,12 +43,12 @@ def monitoring_report(result: Monitoring, *, title: str = "Monitoring", top: int
     found = ", ".join(name.lower() for name, shift in result.shifts.items() if shift.alarm.any())
     rate = f"The probability of a false alarm is at most {result.false_alarm_rate:.0%}."
     text = f"{f'Alarm: {found} have changed' if found else 'No shift was found'} in {result.n_samples} samples. {rate}"
-    sections: list[Section | None] = [Section("expected", "Expected metrics", text, [Tiles(tiles)])]
+    sections: list[Section | None] = [Section("expected", "Expected metrics", text, tiles=tiles)]
     for name, shift in result.shifts.items():
-        parts = [shift.table(name, top)]
-        key = name.lower().replace(" ", "-")
-        figure = [_figure(shift)] if name == "Label frequencies" else []
-        sections.append(Section(key, name, TEXTS[name], [*figure, *parts]) if shift.names else None)
+        if shift.names:
+            figure = _figure(shift) if name == "Label frequencies" else None
+            key = name.lower().replace(" ", "-")
+            sections.append(Section(key, name, TEXTS[name], [shift.table(name, top)], figure=figure))
     return page(title, "Metrics expected without labels, and changes since the training.", sections)
 
 

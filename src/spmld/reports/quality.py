@@ -15,7 +15,7 @@ from spmld.metrics import macro_auc, macro_f1
 from spmld.plotting import ReliabilityDisplay
 from spmld.plotting.style import metric_label
 from spmld.reports.data import ReportData
-from spmld.reports.page import Facts, Section, Tiles, picture
+from spmld.reports.page import Section, picture
 
 _HEADLINES = ("ranking_loss", "macro_auc", "label_ranking_average_precision", "micro_f1", "macro_f1")
 
@@ -32,7 +32,7 @@ def summary(data: ReportData, facts: Mapping[str, Any]) -> Section:
     shown = [("model", type(data.model).__name__), *((name, str(value)) for name, value in facts.items())]
     shown.append(("evaluated on", f"{n_samples} samples, {n_labels} labels"))
     shown.append(("observed labels", f"{1 - np.isnan(data.Y).mean():.1%}"))
-    return Section("summary", "Summary", "Missing labels are ignored in all metrics.", [Tiles(tiles), Facts(shown)])
+    return Section("summary", "Summary", "Missing labels are ignored in all metrics.", tiles=tiles, facts=shown)
 
 
 def metrics(data: ReportData) -> Section:
@@ -132,4 +132,4 @@ def calibration(data: ReportData) -> Section | None:
         "Perfectly calibrated probabilities are on the dashed line. Larger points are bins with more entries.",
         size=(4.6, 4.6),
     )
-    return Section("calibration", "Calibration", f"The Brier score is {brier}, the log loss {log_loss}.", [figure])
+    return Section("calibration", "Calibration", f"The Brier score is {brier}, the log loss {log_loss}.", figure=figure)
