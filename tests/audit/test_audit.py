@@ -130,14 +130,6 @@ def test_scores_come_from_models_not_fitted_on_the_sample():
     assert precision(wrong, issues.error_probability, observed) > 1.5 * wrong[observed].mean()
 
 
-def test_tables_count_the_observed_entries(swapped):
-    Y, issues = swapped
-    rows = issues.per_label()
-    assert rows["observed"].tolist() == (~np.isnan(Y)).sum(axis=0).tolist()
-    assert rows["positives"].tolist() == (Y == 1).sum(axis=0).tolist()
-    assert (rows["at_least"] <= rows["at_most"]).all()
-
-
 def test_missing_entries_are_never_read(swapped):
     Y, issues = swapped
     assert np.isnan(issues.error_probability[np.isnan(Y)]).all()
@@ -146,6 +138,10 @@ def test_missing_entries_are_never_read(swapped):
     again = find_label_issues(None, DATA.X, poisoned, mask=~np.isnan(Y), random_state=0)
     np.testing.assert_array_equal(again.error_probability, issues.error_probability)
     assert len(issues.table()) == (~np.isnan(Y)).sum()
+    rows = issues.per_label()
+    assert rows.observed.tolist() == (~np.isnan(Y)).sum(axis=0).tolist()
+    assert rows.positives.tolist() == (Y == 1).sum(axis=0).tolist()
+    assert (rows.at_least <= rows.at_most).all()
 
 
 def test_order_of_samples_and_labels_does_not_matter():
@@ -185,13 +181,6 @@ def test_names_are_kept():
     assert top["error_probability"].is_monotonic_decreasing
     assert issues.per_label().label.tolist() == names
     assert find_label_issues(MaskedLogistic(), DATA.X, Y, cv=2, label_names=names).label_names == names
-
-
-def test_table_by_threshold(swapped):
-    _, issues = swapped
-    table = issues.table(threshold=0.5)
-    assert len(table) == (issues.error_probability >= 0.5).sum() > 0
-    assert len(issues.table(top=2, threshold=0.5)) == 2
 
 
 @pytest.mark.parametrize("estimator", [LogisticRegression(), GLOCAL(random_state=0)], ids=["per label", "GLOCAL"])
@@ -240,8 +229,11 @@ def test_invalid_input_is_named(change, message):
         find_label_issues(**arguments)
 
 
-def test_invalid_arguments_of_tables_are_named(swapped):
+def test_tables_by_threshold(swapped):
     _, issues = swapped
+    table = issues.table(threshold=0.5)
+    assert len(table) == (issues.error_probability >= 0.5).sum() > 0
+    assert len(issues.table(top=2, threshold=0.5)) == 2
     with pytest.raises(ValueError, match=r"threshold must be in \[0, 1\], got 2"):
         issues.table(threshold=2)
     with pytest.raises(ValueError, match=r"top must be an integer of at least 0, got -1"):
