@@ -22,13 +22,13 @@ print(issues)
 # %%
 # The most likely errors. A false positive is a tag that the song should not have, a false negative one that it lacks.
 print(f"{'sample':<8}{'label':<12}{'given':>6}{'probability':>13}{'error probability':>19}  kind")
-for row in issues.entries(top=10):
-    numbers = f"{row['given']:>6}{row['probability']:>13.3f}{row['error_probability']:>19.3f}"
-    print(f"{row['sample']:<8}{row['label']:<12}{numbers}  {row['kind']}")
+for row in issues.table(top=10).itertuples():
+    numbers = f"{row.given:>6}{row.probability:>13.3f}{row.error_probability:>19.3f}"
+    print(f"{row.sample:<8}{row.label:<12}{numbers}  {row.kind}")
 
 # %%
 # The first one in words: the review, its tags, and the tags that it should have.
-sample = issues.entries(top=1)[0]["sample"]
+sample = issues.table(top=1)["sample"].iloc[0]
 print(songs.texts[sample])
 for name, labels in (("given", songs.Y), ("correct", songs.Y_true)):
     print(f"{name + ' tags:':<14}", ", ".join(np.array(songs.label_names)[labels[sample] == 1]) or "none")
@@ -44,7 +44,7 @@ figure, (curve, labels) = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrai
 curve.plot(np.arange(1, 1001), found[:1000], color="#0072B2", label="order of the audit")
 curve.plot([0, 1000], [0, 1000 * wrong.mean()], "--", color="#9A9A9A", label="random order")
 curve.set(xlabel="number of entries reviewed", ylabel="number of errors found")
-lower, upper = np.transpose([(row["at_least"], row["at_most"]) for row in issues.per_label()])
+lower, upper = issues.per_label()[["at_least", "at_most"]].to_numpy().T
 places = np.arange(len(lower))
 labels.barh(places, upper - lower, 0.6, lower, color="#A6CEE3", label="range of the audit")
 labels.plot(wrong.sum(axis=0), places, "o", color="#D55E00", label="wrong")
@@ -59,8 +59,7 @@ plt.show()
 # %%
 # A person who verifies a random sample turns the range into an estimate with a confidence interval.
 sample = issues.sample(100, random_state=0)
-columns = {name: j for j, name in enumerate(songs.label_names)}
-estimate = issues.estimate([wrong[entry["sample"], columns[entry["label"]]] for entry in sample])
+estimate = issues.estimate(wrong.flat[sample.index])
 print(f"range of the audit:           {issues.total_range[0]:.0f} to {issues.total_range[1]:.0f}")
 print(f"100 verified random entries:  {estimate.lower:.0f} to {estimate.upper:.0f}")
 print(f"wrong:                        {wrong.sum()}")

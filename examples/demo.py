@@ -51,8 +51,8 @@ for name, model in models.items():
 issues = find_label_issues(None, X, Y, label_names=names, random_state=0)
 wrong = np.not_equal(Y, Y_true).flat[issues.order()]
 print(f"\n2. Audit: {wrong[:100].sum()} of the first 100 entries are wrong, {100 * wrong.mean():.0f} of 100 random")
-for row in issues.entries(top=3):
-    print(f"   {songs.sample_names[row['sample']]} {row['label']}: {row['kind']}, {row['error_probability']:.2f}")
+for row in issues.table(top=3).itertuples():
+    print(f"   {songs.sample_names[row.sample]} {row.label}: {row.kind}, {row.error_probability:.2f}")
 
 # %%
 # Complete missing tags.

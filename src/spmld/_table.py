@@ -129,6 +129,11 @@ class TextTable:
         """Return a table with one row for each mapping; the keys of the first are the columns."""
         return cls(list(records[0]) if records else [], [list(record.values()) for record in records], title, note)
 
+    @classmethod
+    def from_frame(cls, frame: Any, title: str = "", note: str = "") -> Self:
+        """Return a table with the rows of a DataFrame, without its index."""
+        return cls(list(frame.columns), list(frame.itertuples(index=False, name=None)), title, note)
+
     @property
     def cells(self) -> list[list[TableCell]]:
         """All values as cells."""
@@ -137,12 +142,9 @@ class TextTable:
     @property
     def numeric(self) -> list[bool]:
         """Whether each column holds numbers; empty cells are ignored."""
-        columns = zip(*self.cells, strict=True) if self.rows else ([] for _ in self.columns)
-        return [
-            any(cell.value is not None for cell in column)
-            and all(cell.value is not None or cell.text in (EMPTY, "") for cell in column)
-            for column in map(list, columns)
-        ]
+        columns = list(zip(*self.cells, strict=True)) or [()] * len(self.columns)
+        filled = [[cell for cell in column if cell.text not in (EMPTY, "")] for column in columns]
+        return [bool(cells) and all(cell.value is not None for cell in cells) for cells in filled]
 
     def __str__(self) -> str:
         return self.to_text()
@@ -150,16 +152,12 @@ class TextTable:
     def to_text(self) -> str:
         """Return aligned columns, numbers to the right, with the title above and the note below."""
         lines = [list(self.columns), *self._texts()]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        right = self.numeric
-        aligned = [
-            "  ".join(
-                text.rjust(width) if number else text.ljust(width)
-                for text, width, number in zip(line, widths, right, strict=True)
-            ).rstrip()
-            for line in lines
+        signs = [">" if number else "<" for number in self.numeric]
+        formats = [
+            f"{sign}{max(map(len, column))}" for sign, column in zip(signs, zip(*lines, strict=True), strict=True)
         ]
-        return "\n".join([*([self.title] if self.title else []), *aligned, *([self.note] if self.note else [])])
+        aligned = ["  ".join(map(format, line, formats)).rstrip() for line in lines]
+        return "\n".join([*filter(None, [self.title]), *aligned, *filter(None, [self.note])])
 
     def to_tsv(self) -> str:
         """Return the shown text as tab-separated lines, with the column names in the first line."""

@@ -73,7 +73,7 @@ def test_no_error_is_claimed_in_correct_labels_that_features_predict_weakly(stre
     Y = rng.random((500, 8)) < 1 / (1 + np.exp(0.85 - strength * X @ (W / np.linalg.norm(W, axis=0))))
     issues = find_label_issues(None, X, Y.astype(int), random_state=0)
     assert issues.total_range[0] == 0
-    assert {row["at_least"] for row in issues.per_label()} == {0}
+    assert (issues.per_label().at_least == 0).all()
     assert issues.weak == (strength < 1)
     assert ("too weakly" in repr(issues)) == (strength < 1)
 
@@ -84,7 +84,7 @@ def test_the_range_covers_the_number_of_errors_of_all_labels_and_of_each(kind):
         _, _, wrong = plant(kind, seed)
         issues = audit(kind, seed)
         assert issues.total_range[0] <= wrong.sum() <= issues.total_range[1]
-        rows = pd.DataFrame(issues.per_label())
+        rows = issues.per_label()
         assert ((rows["at_least"] <= wrong.sum(axis=0) + 1) & (wrong.sum(axis=0) <= rows["at_most"])).mean() > 0.8
         assert np.nansum(issues.error_probability) <= issues.total_range[1] * (1 + 1e-9)
 
@@ -102,16 +102,16 @@ def test_a_verified_random_sample_estimates_the_number_of_errors():
     covered, estimates = [], []
     for seed in range(200):
         sample = issues.sample(50, random_state=seed)
-        outcome = [bool(wrong[entry["sample"], entry["label"]]) for entry in sample]
-        n_wrong, lower, upper = issues.estimate(outcome)
+        n_wrong, lower, upper = issues.estimate(wrong.flat[sample.index])
         covered.append(lower <= wrong.sum() <= upper)
         estimates.append(n_wrong)
     assert np.mean(covered) >= 0.85
     assert np.mean(estimates) == pytest.approx(wrong.sum(), rel=0.1)
-    assert len({(entry["sample"], entry["label"]) for entry in sample}) == 50
+    assert sample.index.is_unique
+    assert len(sample) == 50
     verified = np.zeros(Y.shape, dtype=bool)
     verified[:, 1:] = True
-    assert {entry["label"] for entry in issues.mark_verified(verified & observed).sample(50, random_state=0)} == {0}
+    assert set(issues.mark_verified(verified & observed).sample(50, random_state=0).label) == {0}
 
 
 def test_identical_samples_are_in_one_fold():
@@ -130,14 +130,6 @@ def test_scores_come_from_models_not_fitted_on_the_sample():
     assert precision(wrong, issues.error_probability, observed) > 1.5 * wrong[observed].mean()
 
 
-def test_tables_count_the_observed_entries(swapped):
-    Y, issues = swapped
-    rows = pd.DataFrame(issues.per_label())
-    assert rows["observed"].tolist() == (~np.isnan(Y)).sum(axis=0).tolist()
-    assert rows["positives"].tolist() == (Y == 1).sum(axis=0).tolist()
-    assert (rows["at_least"] <= rows["at_most"]).all()
-
-
 def test_missing_entries_are_never_read(swapped):
     Y, issues = swapped
     assert np.isnan(issues.error_probability[np.isnan(Y)]).all()
@@ -146,6 +138,10 @@ def test_missing_entries_are_never_read(swapped):
     again = find_label_issues(None, DATA.X, poisoned, mask=~np.isnan(Y), random_state=0)
     np.testing.assert_array_equal(again.error_probability, issues.error_probability)
     assert len(issues.table()) == (~np.isnan(Y)).sum()
+    rows = issues.per_label()
+    assert rows.observed.tolist() == (~np.isnan(Y)).sum(axis=0).tolist()
+    assert rows.positives.tolist() == (Y == 1).sum(axis=0).tolist()
+    assert (rows.at_least <= rows.at_most).all()
 
 
 def test_order_of_samples_and_labels_does_not_matter():
@@ -183,15 +179,8 @@ def test_names_are_kept():
         assert row.given == Y[i, j]
         assert row.kind == ("false positive" if row.given else "false negative")
     assert top["error_probability"].is_monotonic_decreasing
-    assert [row["label"] for row in issues.per_label()] == names
+    assert issues.per_label().label.tolist() == names
     assert find_label_issues(MaskedLogistic(), DATA.X, Y, cv=2, label_names=names).label_names == names
-
-
-def test_table_by_threshold(swapped):
-    _, issues = swapped
-    table = issues.table(threshold=0.5)
-    assert len(table) == (issues.error_probability >= 0.5).sum() > 0
-    assert len(issues.table(top=2, threshold=0.5)) == 2
 
 
 @pytest.mark.parametrize("estimator", [LogisticRegression(), GLOCAL(random_state=0)], ids=["per label", "GLOCAL"])
@@ -240,8 +229,11 @@ def test_invalid_input_is_named(change, message):
         find_label_issues(**arguments)
 
 
-def test_invalid_arguments_of_tables_are_named(swapped):
+def test_tables_by_threshold(swapped):
     _, issues = swapped
+    table = issues.table(threshold=0.5)
+    assert len(table) == (issues.error_probability >= 0.5).sum() > 0
+    assert len(issues.table(top=2, threshold=0.5)) == 2
     with pytest.raises(ValueError, match=r"threshold must be in \[0, 1\], got 2"):
         issues.table(threshold=2)
     with pytest.raises(ValueError, match=r"top must be an integer of at least 0, got -1"):

@@ -84,11 +84,11 @@ def test_probabilities_and_rates_have_no_exponent():
 
 def test_label_errors_and_missing_labels_are_those_of_the_library(html, spmld):
     page = Page(html)
-    issues = find_label_issues(None, X_TRAIN, Y_TRAIN, random_state=0).entries(20)
-    found = page.tables["Most likely errors"]
-    assert [(row["sample"], row["label"]) for row in found] == [(str(row["sample"]), row["label"]) for row in issues]
-    expected = [row["error_probability"] for row in issues]
-    np.testing.assert_allclose([float(row["error_probability"]) for row in found], expected, rtol=5e-3, atol=5e-5)
+    issues = find_label_issues(None, X_TRAIN, Y_TRAIN, random_state=0).table(20)
+    found = pd.DataFrame(page.tables["Most likely errors"])
+    assert found["sample"].tolist() == issues["sample"].astype(str).tolist()
+    assert found.label.tolist() == issues.label.tolist()
+    np.testing.assert_allclose(found.error_probability.astype(float), issues.error_probability, rtol=5e-3, atol=5e-5)
     completion = spmld.complete(X_TRAIN, Y_TRAIN)
     missing = np.isnan(Y_TRAIN.to_numpy())
     add = missing & (completion.labels.to_numpy() == 1)

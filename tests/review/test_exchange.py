@@ -119,7 +119,7 @@ def test_label_studio_accepts_configuration_tasks_and_annotations(session, tmp_p
         ("a.jsonl", "1", "line 1 must be a JSON object"),
         ("a.jsonl", '{"label": "sad", "answer": "present"}', 'must have "label", and "key" or "sample"'),
         ("a.json", '{"a": 1}', 'an export of Label Studio must have "data"'),
-        ("a.sqlite", "text", "it is not a SQLite file"),
+        ("a.sqlite", "text", 'unknown file extension ".sqlite"'),
         ("a.txt", "text", 'unknown file extension ".txt"'),
     ],
 )

@@ -14,14 +14,8 @@ from spmld._validation import UNIT_INTERVAL, check_scalar_integer
 from spmld.audit.error_scores import ErrorScores
 from spmld.core.losses import logistic
 
-COLUMNS = ["sample", "label", "given", "probability", "error_probability", "kind"]
-"""Columns of the table of entries."""
-LABEL_COLUMNS = ["label", "observed", "positives", "at_least", "at_most"]
-"""Columns of the table of labels."""
 RANGE_NOTE = "Limits of each label alone. The upper limit of all labels uses more entries, so it is lower than the sum."
 """Explanation of the table of labels."""
-ERROR_KINDS = {1: "false positive", -1: "false negative"}
-"""Kinds of errors by the sign of the label."""
 
 
 class ErrorEstimate(NamedTuple):
@@ -69,7 +63,7 @@ class LabelIssues(ErrorScores):
     >>> data = make_planted(n_samples=600, noise=0.1, random_state=0)
     >>> Y = corrupt_labels(data.Y, "flip", 0.03, random_state=0)
     >>> issues = find_label_issues(None, data.X, Y, random_state=0)
-    >>> [entry["kind"] for entry in issues.entries(top=3)]
+    >>> issues.table(top=3).kind.tolist()
     ['false positive', 'false positive', 'false positive']
     >>> lower, upper = issues.total_range
     >>> bool(lower <= (Y != data.Y).sum() <= upper)
@@ -91,7 +85,7 @@ class LabelIssues(ErrorScores):
         """Out-of-fold probabilities that each label is positive, calibrated on the observed labels."""
         return logistic(self.log_odds)
 
-    def sample(self, n_entries: int = 50, random_state: Any = None) -> list[dict[str, Any]]:
+    def sample(self, n_entries: int = 50, random_state: Any = None) -> Any:
         """Return a random sample of the observed entries, to be verified by a person.
 
         Parameters
@@ -103,16 +97,12 @@ class LabelIssues(ErrorScores):
 
         Returns
         -------
-        list of dict
-            Entries as in `entries`. Pass the outcome to `estimate`.
+        DataFrame
+            Entries as in `table`. Pass the outcome to `estimate`.
         """
-        return self._entries(self.draw(n_entries, random_state))
-
-    def draw(self, n_entries: int = 50, random_state: Any = None) -> NDArray[np.intp]:
-        """Return a random sample as in `sample`, by its indices in the flattened matrix."""
         indices = self._unverified()
         n = min(check_scalar_integer("n_entries", n_entries, minimum=1), len(indices))
-        return check_random_state(random_state).choice(indices, n, replace=False)
+        return self._table(check_random_state(random_state).choice(indices, n, replace=False))
 
     def _unverified(self) -> NDArray[np.intp]:
         """Return the indices of the observed entries that are not verified."""
@@ -161,7 +151,7 @@ class LabelIssues(ErrorScores):
         indices = np.flatnonzero(self.signs)
         return indices[np.argsort(-self.error_log_odds.flat[indices], kind="stable")]
 
-    def entries(self, top: int | None = None, threshold: float | None = None) -> list[dict[str, Any]]:
+    def table(self, top: int | None = None, threshold: float | None = None) -> Any:
         """Return the observed entries by descending error probability.
 
         Parameters
@@ -173,9 +163,10 @@ class LabelIssues(ErrorScores):
 
         Returns
         -------
-        list of dict
-            Keys: sample, label, given (the audited label), probability (that it is positive, out-of-fold),
-            error_probability, and kind, "false positive" or "false negative".
+        DataFrame
+            A row for each entry. The index is that of the entry in the flattened label matrix. Columns: sample, label,
+            given (the audited label), probability (that it is positive, out-of-fold), error_probability, and kind,
+            "false positive" or "false negative".
         """
         order = self.order()
         if threshold is not None:
@@ -184,38 +175,40 @@ class LabelIssues(ErrorScores):
             order = order[self.error_probability.flat[order] >= threshold]
         if top is not None:
             order = order[: check_scalar_integer("top", top, minimum=0)]
-        return self._entries(order)
+        return self._table(order)
 
-    def _entries(self, order: NDArray[np.intp]) -> list[dict[str, Any]]:
-        """Return entries, given by their indices in the flattened matrix."""
-        l = self.signs.shape[1]
-        error_probability, probabilities = self.error_probability, self.probabilities
-        return [
-            {
-                "sample": self.sample_names[i],
-                "label": self.label_names[j],
-                "given": self.classes[int(self.signs[i, j] > 0)].item(),
-                "probability": float(probabilities[i, j]),
-                "error_probability": float(error_probability[i, j]),
-                "kind": ERROR_KINDS[int(self.signs[i, j])],
-            }
-            for i, j in (divmod(int(index), l) for index in order)
-        ]
+    def _table(self, entries: NDArray[np.intp]) -> Any:
+        """Return the table of entries, given by their indices in the flattened matrix."""
+        samples, labels = np.unravel_index(entries, self.signs.shape)
+        positive = self.signs.flat[entries] > 0
+        columns = {
+            "sample": [self.sample_names[i] for i in samples],
+            "label": [self.label_names[j] for j in labels],
+            "given": self.classes[positive.astype(int)],
+            "probability": self.probabilities.flat[entries],
+            "error_probability": self.error_probability.flat[entries],
+            "kind": np.where(positive, "false positive", "false negative"),
+        }
+        return need("pandas").DataFrame(columns, index=entries)
 
-    def per_label(self) -> list[dict[str, Any]]:
+    def per_label(self) -> Any:
         """Return, for each label, the number of observed entries and positives, and the range of wrong entries.
 
         Returns
         -------
-        list of dict
-            Keys: label, observed, positives, at_least and at_most (wrong entries of the label that the data allow). The
-            upper end of `total_range` uses the entries of all labels, so it is lower than the sum of at_most.
+        DataFrame
+            Columns: label, observed, positives, at_least and at_most (wrong entries of the label that the data allow).
+            The upper end of `total_range` uses the entries of all labels, so it is lower than the sum of at_most.
         """
-        n_observed, n_positives = (self.signs != 0).sum(axis=0), (self.signs > 0).sum(axis=0)
         lower, upper = self.label_range.T
-        ends = np.floor(lower).astype(int).tolist(), np.ceil(upper).astype(int).tolist()
-        columns = (self.label_names, n_observed.tolist(), n_positives.tolist(), *ends)
-        return [dict(zip(LABEL_COLUMNS, row, strict=True)) for row in zip(*columns, strict=True)]
+        columns = {
+            "label": self.label_names,
+            "observed": (self.signs != 0).sum(axis=0),
+            "positives": (self.signs > 0).sum(axis=0),
+            "at_least": np.floor(lower).astype(int),
+            "at_most": np.ceil(upper).astype(int),
+        }
+        return need("pandas").DataFrame(columns)
 
     def sample_quality(self) -> NDArray[np.float64]:
         """Return the label quality score of each sample: the probability that all of its observed labels are correct.
@@ -228,10 +221,6 @@ class LabelIssues(ErrorScores):
         ndarray of shape (n_samples,)
         """
         return np.exp(np.where(self.signs != 0, np.log1p(-self.error_probability), 0.0).sum(axis=1))
-
-    def table(self, top: int | None = None, threshold: float | None = None) -> Any:
-        """Return `entries` as a DataFrame."""
-        return need("pandas").DataFrame(self.entries(top, threshold), columns=COLUMNS)
 
     def summary(self) -> str:
         """Return the range of wrong entries in a sentence, and a second one if the labels cannot be judged."""
@@ -248,4 +237,4 @@ class LabelIssues(ErrorScores):
         return f"LabelIssues of {n} samples and {l} labels: {self.summary()}"
 
     def _repr_html_(self) -> str:
-        return TextTable.from_records(self.entries(top=10), title=repr(self)).to_html()
+        return TextTable.from_frame(self.table(top=10), title=repr(self)).to_html()

@@ -45,26 +45,25 @@ def audit(source: Source, method: str | None, top: int, folds: int, seed: int, o
       spmld audit songs.csv --label sad --label calm --out issues.csv
     """
     from spmld.audit import find_label_issues
-    from spmld.audit.issues import COLUMNS, RANGE_NOTE
+    from spmld.audit.issues import RANGE_NOTE
 
     data = source.load_part(folds)
     model = build(method, {}, seed) if method else None
     X, Y = frames(data)
     issues = find_label_issues(model, X, Y, trusted=data.trusted, cv=folds, random_state=seed)
     if out:
-        table = TextTable(COLUMNS, [list(entry.values()) for entry in issues.entries()])
         with writing(out) as part:
-            part.write_text(table.to_csv(), encoding="utf-8", newline="")
-    entries, labels = issues.entries(top), issues.per_label()
+            part.write_text(TextTable.from_frame(issues.table()).to_csv(), encoding="utf-8", newline="")
+    entries, labels = issues.table(top), issues.per_label()
     if as_json:
-        lower, upper = issues.total_range
-        print_json({"name": data.name, "range": [lower, upper], "issues": entries, "per label": labels})
+        records = {"issues": entries.to_dict("records"), "per label": labels.to_dict("records")}
+        print_json({"name": data.name, "range": list(issues.total_range), **records})
         return
-    if entries:
-        print_table(TextTable.from_records(entries, title="Most likely errors"))
+    if len(entries):
+        print_table(TextTable.from_frame(entries, "Most likely errors"))
         click.echo()
-    labels.sort(key=lambda row: -row["at_most"])
-    print_table(TextTable.from_records(labels, "Wrong entries that the data allow", RANGE_NOTE))
+    labels = labels.sort_values("at_most", ascending=False, kind="stable")
+    print_table(TextTable.from_frame(labels, "Wrong entries that the data allow", RANGE_NOTE))
     print_message(repr(issues).removeprefix("LabelIssues of "))
     if out:
         print_message(f"all entries: {out}")

@@ -71,7 +71,7 @@ def review(
     seed: int,
     force: bool,
 ) -> None:
-    """Review the labels of DATA in the browser, one entry at a time.
+    """Review the labels of DATA, a table, in the browser, one entry at a time.
 
     Entries are ordered by expected gain, the probability that the annotation corrects a label: suspicious labels,
     missing labels, and samples to label next. The keys are y (yes), n (no), u (unsure), s (skip) and z (undo). Each

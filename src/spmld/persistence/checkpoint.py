@@ -99,8 +99,11 @@ class Checkpoint:
     def fit(self, estimator: Any, data: BlockData) -> None:
         """Fit an estimator to validated data, or load the same fit from the folder."""
         key = fingerprint(estimator, data)
-        file = None if key is None else self.folder / f"fit-{key}.skops"
-        if file is not None and file.exists():
+        if key is None:  # the fits inside it may be stored
+            estimator._fit_blocks(data)
+            return
+        file = self.folder / f"fit-{key}.skops"
+        if file.exists():
             self._load(estimator, file)
             self._running[-1].append(file)
             return
@@ -110,10 +113,8 @@ class Checkpoint:
             estimator._fit_blocks(data)
         finally:
             inner = self._running.pop()
-        short = time.perf_counter() - start < self.min_seconds
         fitted = {name: value for name, value in vars(estimator).items() if value is not before.get(name)}
-        stored = file is not None and not short and self._store(estimator, fitted, file)
-        if file is not None and stored:
+        if time.perf_counter() - start >= self.min_seconds and self._store(estimator, fitted, file):
             for other in inner:
                 other.unlink(missing_ok=True)
             inner = [file]

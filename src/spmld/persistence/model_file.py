@@ -25,7 +25,7 @@ from spmld.persistence.model_parts import (
     check_names,
     encoder_of,
     feature_names_of,
-    find,
+    import_object,
     label_names_of,
     shape_of,
     untrusted_names,
@@ -153,7 +153,7 @@ def save(
         untrusted = untrusted_names(skops.get_untrusted_types(data=content))
     except (TypeError, AttributeError, NotImplementedError, ValueError) as error:
         raise ModelFileError(f"{info.estimator} cannot be written to {file}: {error}") from error
-    unnamed = [name for name in untrusted if find(name) is None]
+    unnamed = [name for name in untrusted if import_object(name) is None]
     if unnamed:
         raise ModelFileError(
             f"{info.estimator} cannot be written to {file}: {', '.join(unnamed)} cannot be imported. Functions are "

@@ -255,7 +255,7 @@ def is_trusted(name: str) -> bool:
     module, _, _ = name.rpartition(".")
     if not f"{module}.".startswith(_PACKAGES):
         return name in _NAMES
-    cls = find(name)
+    cls = import_object(name)
     return name in _METRICS or (isinstance(cls, type) and cls.__module__ == module)
 
 
@@ -264,13 +264,13 @@ def untrusted_names(names: Sequence[str], trusted: Sequence[str] = ()) -> list[s
     return [name for name in names if name not in trusted and not is_trusted(name)]
 
 
-def find(name: str) -> object | None:
+def import_object(name: str) -> object | None:
     """Return the object with a full name, or None if it cannot be imported.
 
     Examples
     --------
-    >>> from spmld.persistence.model_parts import find
-    >>> find("builtins.len"), find("builtins.<lambda>")
+    >>> from spmld.persistence.model_parts import import_object
+    >>> import_object("builtins.len"), import_object("builtins.<lambda>")
     (<built-in function len>, None)
     """
     module, _, attribute = name.rpartition(".")

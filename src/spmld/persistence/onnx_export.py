@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -85,7 +86,9 @@ def export_onnx(
     check_is_fitted(model)
     skl2onnx.update_registered_converter(Formula, ALIAS, Formula.infer_shapes, Formula.convert)
     inputs = _inputs(model, skl2onnx.common.data_types)
-    parsers = _parsers(locale or _LOCALES.get(sys.platform, "C.UTF-8"))
+    locale = locale or _LOCALES.get(sys.platform, "C.UTF-8")
+    declared = {**TRANSFORMERS, _Exported: _exported}
+    parsers = {cls: partial(_parse, declare, locale) for cls, declare in declared.items()}
     try:
         exported = skl2onnx.convert_sklearn(
             _Exported(model), "spmld", inputs, target_opset=_OPSETS, custom_parsers=parsers, options={}
@@ -153,16 +156,11 @@ class _Exported:
     model: Any
 
 
-def _parsers(locale: str) -> dict[type, Callable[..., Any]]:
-    """Return a function for each type, with which skl2onnx declares the operators of a part of the model."""
-
-    def parser(declare: Callable[..., Any]) -> Callable[..., Any]:
-        def parse(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> Any:
-            return declare(Operators(scope, custom_parsers, locale), model, inputs)
-
-        return parse
-
-    return {cls: parser(declare) for cls, declare in {**TRANSFORMERS, _Exported: _exported}.items()}
+def _parse(
+    declare: Callable[..., Any], locale: str, scope: Any, model: Any, inputs: Any, custom_parsers: Any = None
+) -> Any:
+    """Declare the operators of a part of the model; a parser of skl2onnx."""
+    return declare(Operators(scope, custom_parsers, locale), model, inputs)
 
 
 def _exported(build: Operators, exported: _Exported, inputs: Any) -> list[Any]:

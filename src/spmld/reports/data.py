@@ -1,6 +1,7 @@
 """Data of a model report: the model, its predictions and metrics, the label audit and the completed labels."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
 from typing import Any
@@ -19,10 +20,11 @@ from spmld.model_selection import DecisionRule
 from spmld.persistence.model_parts import find_part, label_names_of
 
 
+@dataclass(eq=False)
 class ReportData:
     """Fitted model, samples that it is evaluated on, and samples whose labels are audited and completed.
 
-    The parameters are those of `spmld.reports.model_report`.
+    The fields are the parameters of `spmld.reports.model_report`.
 
     Attributes
     ----------
@@ -38,39 +40,37 @@ class ReportData:
         Names of labels and of audited samples.
     """
 
-    def __init__(
-        self,
-        model: Any,
-        X: Any,
-        Y: Any,
-        X_train: Any,
-        Y_train: Any,
-        label_names: Sequence[Any] | None,
-        feature_names: Sequence[str] | None,
-        top: int,
-        audit: bool,
-        random_state: int,
-    ):
-        if not hasattr(model, "predict"):
-            raise ValueError(f"model must be a fitted estimator with predict, got {model!r}")
-        if (X_train is None) != (Y_train is None):
+    model: Any
+    X: Any
+    Y: Any
+    X_train: Any
+    Y_train: Any
+    label_names: Any
+    feature_names: Sequence[str] | None
+    top: int
+    audit: bool
+    random_state: int
+
+    def __post_init__(self) -> None:
+        if not hasattr(self.model, "predict"):
+            raise ValueError(f"model must be a fitted estimator with predict, got {self.model!r}")
+        if (self.X_train is None) != (self.Y_train is None):
             raise ValueError("X_train and Y_train must be passed together, got only one of them")
-        self.model, self.feature_names, self.audit, self.seed = model, feature_names, audit, random_state
-        self.top = check_scalar_integer("top", top, minimum=1)
-        self.training = X_train is not None
-        self.X_audited, self.labels_audited = (X_train, Y_train) if self.training else (X, Y)
-        self.Y, names = _read_labels(model, X, Y, "Y")
-        self.Y_audited, other_names = _read_labels(model, self.X_audited, self.labels_audited, "Y_train")
+        check_scalar_integer("top", self.top, minimum=1)
+        self.training = self.X_train is not None
+        self.X_audited, self.labels_audited = (self.X_train, self.Y_train) if self.training else (self.X, self.Y)
+        self.Y, names = _read_labels(self.model, self.X, self.Y, "Y")
+        self.Y_audited, other_names = _read_labels(self.model, self.X_audited, self.labels_audited, "Y_train")
         index = self.labels_audited.index if hasattr(self.labels_audited, "iloc") else range(len(self.Y_audited))
         self.audited_names = [str(name) for name in index]
         n_labels = self.Y.shape[1]
-        known = [given for given in (label_names, names, other_names, range(n_labels)) if given is not None]
+        known = [given for given in (self.label_names, names, other_names, range(n_labels)) if given is not None]
         self.label_names = [str(name) for name in known[0]]
         if {len(self.label_names), self.Y_audited.shape[1]} != {n_labels}:
             raise ValueError(
                 f"label_names must have one name for each of the {n_labels} labels, got {len(self.label_names)}"
             )
-        self.predictions = predict_all(model, X)
+        self.predictions = predict_all(self.model, self.X)
         if self.predictions.positive.shape != self.Y.shape:
             raise ValueError(
                 f"Y must have the {self.predictions.positive.shape[1]} labels of the model, got {n_labels}"
@@ -101,7 +101,9 @@ class ReportData:
         if not self.audit or len(self.Y_audited) < 10:
             return None
         names = self.label_names
-        return find_label_issues(None, self.X_audited, self.Y_audited, label_names=names, random_state=self.seed)
+        return find_label_issues(
+            None, self.X_audited, self.labels_audited, label_names=names, random_state=self.random_state
+        )
 
     @cached_property
     def completion(self) -> Completion | None:

@@ -18,7 +18,7 @@ from spmld.model_selection import DecisionRule
 from spmld.persistence.model_parts import find_part
 from spmld.plotting.style import metric_label
 from spmld.reports.data import ReportData
-from spmld.reports.page import Facts, Section, page
+from spmld.reports.page import Section, page
 from spmld.reports.quality import calibration, labels, likely_errors, metrics, missing_labels, summary
 
 MAX_EXPLAINED = 200
@@ -119,7 +119,7 @@ def model_card(data: ReportData) -> Section:
     ]
     limits = TextTable(["limitation"], [[text] for text in _limitations(data)], "Limitations")
     text = "Intended use, ethical considerations and a contact should be added by the owner of the model."
-    return Section("card", "Model card", text, [Facts(facts), limits])
+    return Section("card", "Model card", text, [limits], facts=facts)
 
 
 def _decision(rule: DecisionRule | None) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 
 from spmld._table import format_number
 from spmld.monitoring import Monitoring, Shifts
-from spmld.reports.page import Figure, Section, Tiles, page, picture
+from spmld.reports.page import Figure, Section, page, picture
 
 TEXTS = {
     "Label frequencies": "Frequencies of labels that are estimated from the scores of training and new samples.",
@@ -44,12 +44,12 @@ def monitoring_report(result: Monitoring, *, title: str = "Monitoring", top: int
         value, low, high, training = map(format_number, metric[1:])
         tiles.append((metric.name, value, f"{low} to {high}; training {training}"))
     text = f"{result.summary} The probability of a false alarm is at most {result.false_alarm_rate:g}."
-    sections: list[Section | None] = [Section("expected", "Expected metrics", text, [Tiles(tiles)])]
+    sections: list[Section | None] = [Section("expected", "Expected metrics", text, tiles=tiles)]
     for name, shift in result.shifts.items():
-        parts = [replace(shift.table(name, top), title="Smallest p-values")]
-        key = name.lower().replace(" ", "-")
-        figure = [_figure(shift)] if name == "Label frequencies" else []
-        sections.append(Section(key, name, TEXTS[name], [*figure, *parts]) if shift.names else None)
+        if shift.names:
+            figure = _figure(shift) if name == "Label frequencies" else None
+            table = replace(shift.table(name, top), title="Smallest p-values")
+            sections.append(Section(name.lower().replace(" ", "-"), name, TEXTS[name], [table], figure=figure))
     return page(title, "Metrics expected without labels, and changes since the training.", sections)
 
 

@@ -4,9 +4,9 @@ import hashlib
 import io
 from base64 import b64encode
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any
 
 import spmld
 from spmld._io import need
@@ -17,20 +17,6 @@ _STYLE: dict[Any, Any] = {"svg.hashsalt": "spmld", "axes.spines.top": False, "ax
 
 
 @dataclass(frozen=True)
-class Facts:
-    """Names and values."""
-
-    rows: Sequence[tuple[str, ...]]
-    kind: ClassVar[str] = "facts"
-
-
-class Tiles(Facts):
-    """Headline numbers: name, value and remark."""
-
-    kind = "tiles"
-
-
-@dataclass(frozen=True)
 class Figure:
     """Image as a data URL, with alternative text, caption and width in pixels."""
 
@@ -38,17 +24,33 @@ class Figure:
     alt: str
     caption: str = ""
     width: int = 640
-    kind: ClassVar[str] = "figure"
 
 
 @dataclass(frozen=True)
 class Section:
-    """Section of a page. Tables can be sorted, and searched if they are long."""
+    """Section of a page. Tables can be sorted, and searched if they are long.
+
+    Attributes
+    ----------
+    key, title, text : str
+        Name of the section in links, heading, and text below it.
+    tables : sequence of TextTable
+        Tables.
+    tiles : sequence of (str, str, str)
+        Headline numbers: name, value and remark.
+    facts : sequence of (str, str)
+        Names and values.
+    figure : Figure, optional
+        Figure.
+    """
 
     key: str
     title: str
     text: str = ""
-    parts: Sequence[Facts | Figure | TextTable] = field(default_factory=tuple)
+    tables: Sequence[TextTable] = ()
+    tiles: Sequence[tuple[str, str, str]] = ()
+    facts: Sequence[tuple[str, str]] = ()
+    figure: Figure | None = None
 
 
 def page(title: str, subtitle: str, sections: Sequence[Section | None]) -> str:

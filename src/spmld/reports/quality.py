@@ -15,7 +15,7 @@ from spmld.metrics import macro_auc, macro_f1
 from spmld.plotting import ReliabilityDisplay
 from spmld.plotting.style import metric_label
 from spmld.reports.data import ReportData
-from spmld.reports.page import Facts, Section, Tiles, picture
+from spmld.reports.page import Section, picture
 
 _HEADLINES = ("ranking_loss", "macro_auc", "label_ranking_average_precision", "micro_f1", "macro_f1")
 
@@ -32,7 +32,7 @@ def summary(data: ReportData, facts: Mapping[str, Any]) -> Section:
     shown = [("model", type(data.model).__name__), *((name, str(value)) for name, value in facts.items())]
     shown.append(("evaluated on", f"{n_samples} samples, {n_labels} labels"))
     shown.append(("observed labels", f"{1 - np.isnan(data.Y).mean():.1%}"))
-    return Section("summary", "Summary", "Missing labels are ignored in all metrics.", [Tiles(tiles), Facts(shown)])
+    return Section("summary", "Summary", "Missing labels are ignored in all metrics.", tiles=tiles, facts=shown)
 
 
 def metrics(data: ReportData) -> Section:
@@ -88,20 +88,17 @@ def likely_errors(data: ReportData) -> Section | None:
     """Return the results of the audit."""
     if data.issues is None:
         return None
-    rows = []
-    for entry in data.issues.entries(data.top):
-        row = {**entry, "sample": data.audited_names[entry["sample"]]}
-        for name in ("probability", "error_probability"):
-            row[name] = TableCell(format_rate(entry[name]), entry[name])
-        rows.append(row)
-    ranges = sorted(data.issues.per_label(), key=lambda row: -row["at_most"])
+    entries = data.issues.table(data.top)
+    for name in ("probability", "error_probability"):
+        entries[name] = [TableCell(format_rate(value), value) for value in entries[name]]
+    ranges = data.issues.per_label().sort_values("at_most", ascending=False, kind="stable")
     text = (
         f"Labels of {data.audited_samples} that out-of-fold models flag as likely errors: "
         f"{data.issues.summary()}. Error probabilities are those of the upper end."
     )
     tables = [
-        TextTable.from_records(rows, "Most likely errors"),
-        TextTable.from_records(ranges, "Wrong entries by label", RANGE_NOTE),
+        TextTable.from_frame(entries, "Most likely errors"),
+        TextTable.from_frame(ranges, "Wrong entries by label", RANGE_NOTE),
     ]
     return Section("errors", "Likely label errors", text, tables)
 
@@ -135,4 +132,4 @@ def calibration(data: ReportData) -> Section | None:
         "Perfectly calibrated probabilities are on the dashed line. Larger points are bins with more entries.",
         size=(4.6, 4.6),
     )
-    return Section("calibration", "Calibration", f"The Brier score is {brier}, the log loss {log_loss}.", [figure])
+    return Section("calibration", "Calibration", f"The Brier score is {brier}, the log loss {log_loss}.", figure=figure)

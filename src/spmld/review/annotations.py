@@ -194,7 +194,7 @@ class AnnotationStore:
         self.path = Path(path)
         check_store(self.path)
         self._lock = RLock()
-        with self._clear_errors():
+        with self._translate_errors():
             self._connection = sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = FULL")
@@ -237,7 +237,7 @@ class AnnotationStore:
 
     def annotations(self) -> list[Annotation]:
         """Return the annotations that have not been undone, in order."""
-        with self._lock, self._clear_errors():
+        with self._lock, self._translate_errors():
             self._read()
             return list(self._active)
 
@@ -254,7 +254,7 @@ class AnnotationStore:
         self._connection.close()
 
     @contextmanager
-    def _clear_errors(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         """Raise errors of SQLite as OSError if the file cannot be used, and as ValueError if it is damaged."""
         try:
             yield
@@ -280,7 +280,7 @@ class AnnotationStore:
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         """Write all rows of the block, or none if there is an error."""
-        with self._lock, self._clear_errors(), self._connection:
+        with self._lock, self._translate_errors(), self._connection:
             self._connection.execute("BEGIN IMMEDIATE")
             yield
 

@@ -25,7 +25,6 @@ _CONFIGURATION = """<View>
 """
 _TEXT = '<Text name="entry" value="$text"/>'
 _IMAGE = '<Image name="entry" value="$image"/>\n  <Text name="content" value="$text"/>'
-_STORES = (".sqlite", ".sqlite3", ".db")
 
 
 def export_entries(
@@ -133,10 +132,7 @@ def read_annotations(path: StrPath, id: str | None = None) -> list[Annotation]:
     ...     [(annotation.sample, annotation.answer) for annotation in read_annotations(file)]
     [(3, 'absent')]
     """
-    if Path(path).suffix.lower() in _STORES:
-        with reading(path, "annotations of spmld review") as file:
-            if not is_store(file):
-                raise ValueError("it is not a SQLite file")
+    if Path(path).is_file() and is_store(path):
         with AnnotationStore(path) as store:
             return store.annotations()
     with reading(path, "annotations") as file:

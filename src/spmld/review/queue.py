@@ -185,7 +185,8 @@ def sample_queue(issues: LabelIssues, n_entries: int = 50, random_state: Any = N
     >>> len(queue), set(queue.kind)
     (50, {'random'})
     """
-    return _all_entries(issues).iloc[issues.draw(n_entries, random_state)].assign(kind="random")
+    drawn = issues.sample(n_entries, random_state).index
+    return _all_entries(issues).loc[drawn].assign(kind="random")
 
 
 def update_issues(

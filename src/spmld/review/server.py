@@ -8,7 +8,7 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
 from spmld.review.samples import IMAGE_TYPES
 from spmld.review.session import ReviewSession
@@ -100,7 +100,7 @@ class ReviewServer:
         """Close the socket."""
         self._server.server_close()
 
-    def answer(self, method: str, path: str, query: dict[str, list[str]], body: dict[str, Any]) -> Any:
+    def answer(self, method: str, path: str, body: dict[str, Any]) -> Any:
         """Return the response to a request for data: an object for JSON, or media type and bytes."""
         session = self.session
         if (method, path) == ("GET", "/api/entries"):
@@ -110,8 +110,8 @@ class ReviewServer:
             return self._state()
         if (method, path) == ("POST", "/api/undo"):
             return self._state(session.undo())
-        if (method, path) == ("GET", "/api/image"):
-            return self._image(query.get("sample", [""])[0])
+        if method == "GET" and path.startswith("/api/image/"):
+            return self._image(path.removeprefix("/api/image/"))
         raise RequestError(HTTPStatus.NOT_FOUND, f"{path} does not exist")
 
     def _state(self, first: int | None = None) -> dict[str, Any]:
@@ -155,8 +155,8 @@ class _Handler(BaseHTTPRequestHandler):
         status = HTTPStatus.OK
         try:
             self._check_origin()
-            url = urlsplit(self.path)
-            kind, content = self._page(url.path) or self._data(url.path, parse_qs(url.query))
+            path = urlsplit(self.path).path
+            kind, content = self._page(path) or self._data(path)
         except (RequestError, ValueError, OSError) as error:
             failed = HTTPStatus.INSUFFICIENT_STORAGE if isinstance(error, OSError) else HTTPStatus.BAD_REQUEST
             status = getattr(error, "status", failed)
@@ -176,12 +176,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _check_origin(self) -> None:
         """Reject requests under another name, as after DNS rebinding, and requests of pages of other origins."""
         host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
-        if host not in self.review.hosts:
-            raise RequestError(HTTPStatus.FORBIDDEN, "the Host header must be the address of this server")
-        if origin is not None and origin != f"http://{host}":
-            raise RequestError(HTTPStatus.FORBIDDEN, "requests of other origins are rejected")
-        if self.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
-            raise RequestError(HTTPStatus.FORBIDDEN, "requests of other sites are rejected")
+        other_site = self.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin")
+        if host not in self.review.hosts or origin not in (None, f"http://{host}") or other_site:
+            raise RequestError(HTTPStatus.FORBIDDEN, "requests must come from the page at the address of this server")
 
     def _page(self, path: str) -> tuple[str, bytes] | None:
         if path == "/favicon.ico":
@@ -191,21 +188,20 @@ class _Handler(BaseHTTPRequestHandler):
         package, name, kind = _PAGES[path]
         return kind, (files(package) / "templates" / name).read_bytes()
 
-    def _data(self, path: str, query: dict[str, list[str]]) -> tuple[str, bytes]:
+    def _data(self, path: str) -> tuple[str, bytes]:
         token = self.headers.get("X-Review-Token", "")
         if not compare_digest(token.encode("utf-8", "replace"), self.review.token.encode()):
             raise RequestError(HTTPStatus.FORBIDDEN, "the token is wrong; open the address that spmld review printed")
-        answer = self.review.answer(self.command, path, query, self._body())
+        answer = self.review.answer(self.command, path, self._body())
         return answer if isinstance(answer, tuple) else _to_json(answer)
 
     def _body(self) -> dict[str, Any]:
         if self.command == "GET":
             return {}
         length = self.headers.get("Content-Length", "")
-        if not length.isdecimal() or int(length) > _MAX_BODY:
-            raise RequestError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body must have at most {_MAX_BODY} bytes")
-        if self.headers.get_content_type() != "application/json":
-            raise RequestError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "the body must be application/json")
+        too_long = not length.isdecimal() or int(length) > _MAX_BODY
+        if too_long or self.headers.get_content_type() != "application/json":
+            raise ValueError(f"the body must be application/json with at most {_MAX_BODY} bytes")
         body = json.loads(self.rfile.read(int(length)))
         if not isinstance(body, dict):
             raise ValueError(f"the body must be a JSON object, got {type(body).__name__}")

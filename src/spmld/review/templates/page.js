@@ -35,7 +35,7 @@ function loadImage(sample) {
       images.delete(oldest);
       address.then(URL.revokeObjectURL, () => {});
     }
-    const address = request(`/api/image?sample=${sample}`).then((r) => r.blob()).then(URL.createObjectURL);
+    const address = request(`/api/image/${sample}`).then((r) => r.blob()).then(URL.createObjectURL);
     address.catch(() => images.delete(sample));
     images.set(sample, address);
   }
