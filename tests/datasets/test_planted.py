@@ -40,11 +40,6 @@ def test_planted_correlation_is_that_of_the_scores():
     np.testing.assert_allclose(data.label_correlation[0], np.corrcoef(data.scores.T), atol=0.03)
 
 
-def test_same_seed_same_data():
-    np.testing.assert_array_equal(make_planted(random_state=3).X, make_planted(random_state=3).X)
-    assert not np.array_equal(make_planted(random_state=3).X, make_planted(random_state=4).X)
-
-
 def test_hidden_labels_are_missing_in_y_and_kept_in_y_true():
     complete, data = make_planted(random_state=3), make_planted(observed_fraction=0.4, random_state=3)
     assert complete.Y is complete.Y_true

@@ -90,13 +90,6 @@ def test_frame_holds_the_same_labels():
     assert len(set(songs.sample_names)) == 300
 
 
-def test_same_seed_same_songs():
-    first, same, other = (make_songs(30, random_state=seed) for seed in (0, 0, 1))
-    assert first.texts == same.texts
-    np.testing.assert_array_equal(first.Y, same.Y)
-    assert first.texts != other.texts
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

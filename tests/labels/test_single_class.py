@@ -8,7 +8,6 @@ import pytest
 from spmld.labels import LabelWarning, read_labels
 from spmld.labels.single_class import (
     find_single_class,
-    ignore_label_warnings,
     list_labels,
     single_class_messages,
     warn_of_metrics,
@@ -48,13 +47,3 @@ def test_metrics_warn_about_labels_without_negatives_only():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warn_of_metrics(read_labels([[1, 0, None], [0, 0, None]]))
-
-
-def test_other_warnings_are_not_ignored():
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        with ignore_label_warnings():
-            warnings.warn("label", LabelWarning, stacklevel=1)
-            warnings.warn("other", UserWarning, stacklevel=1)
-        warnings.warn("later", LabelWarning, stacklevel=1)
-    assert [str(warning.message) for warning in caught] == ["other", "later"]

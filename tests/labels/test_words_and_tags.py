@@ -111,11 +111,6 @@ def test_names_of_a_model_in_another_case():
     assert read_tags(["ROCK"], names=["rock"], tag_case="keep").unknown == {"ROCK": 1}
 
 
-def test_one_list_with_a_separator_is_enough():
-    assert read_tags(["a;b", "c", "a"]).names == ["a", "b", "c"]
-    assert read_tags(["hip hop", "rock"]).names == ["hip hop", "rock"]
-
-
 def test_single_brackets_are_part_of_a_tag_and_empty_items_are_not_tags():
     assert split_tags("[live] set; demo", ";") == ["[live] set", "demo"]
     assert split_tags("set [live]", ";") == ["set [live]"]

@@ -53,8 +53,3 @@ def test_labels_of_one_class_are_read_with_the_classes_of_a_fit():
     np.testing.assert_array_equal(read_labels([[-1, 1]], classes=[0, 1]).signs, [[-1, 1]])
     with pytest.raises(ValueError, match="needs two classes, got 1 class"):
         read_labels(["maybe"], classes=["no", "yes"])
-
-
-def test_complex_labels_raise_the_message_of_scikit_learn():
-    with pytest.raises(ValueError, match="Complex data not supported: Y has dtype complex128"):
-        read_labels([[1j, 0]])

@@ -1,7 +1,5 @@
 """Entry weights of metrics."""
 
-from inspect import signature
-
 import numpy as np
 import pytest
 import sklearn.metrics as sk
@@ -165,10 +163,3 @@ def test_weights_are_validated(weights, message):
     for function in (metrics.log_loss, metrics.macro_auc, lambda Y, P, **w: evaluate(Y, P, **w)):
         with pytest.raises(ValueError, match=message):
             function(Y, P, entry_weight=weights)
-
-
-@pytest.mark.parametrize("name", [name for name in METRICS if name not in WEIGHTED])
-def test_metrics_over_samples_do_not_accept_weights(name):
-    assert "entry_weight" not in signature(METRICS[name].function).parameters
-    with pytest.raises(TypeError, match="entry_weight"):
-        METRICS[name].function([[1, 0]], [[1, 0]], entry_weight=[[1, 1]])

@@ -5,7 +5,6 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from spmld.model_selection import MultilabelStratifiedKFold, hold_out_entries, stratified_split
-from spmld.model_selection._allocation import proportional_sizes
 
 from .splits_cases import NAN, make_labels
 
@@ -62,9 +61,3 @@ Y10 = make_labels(10, 2, low=0.3)
 def test_arguments_are_validated(call, message):
     with pytest.raises(ValueError, match=message):
         call()
-
-
-def test_sizes_by_hand():
-    assert proportional_sizes(10, [1, 1, 1]).tolist() == [4, 3, 3]
-    assert proportional_sizes(100, [0.07, 0.93]).tolist() == [7, 93]
-    assert proportional_sizes(7, [0.5, 0.25, 0.25]).tolist() == [3, 2, 2]

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 import spmld
 from spmld.preprocessing import TableEncoder
 from spmld.preprocessing.columns import column_kind
-from spmld.preprocessing.dates import date_formats, date_parts, is_ambiguous, to_dates
+from spmld.preprocessing.dates import date_formats, date_notes, date_parts, to_dates
 from tests.journeys.songs import make_songs
 
 FRAME, Y = make_songs(80)
@@ -171,10 +171,10 @@ def test_the_order_of_day_and_month_is_that_of_most_dates(year):
             values = pd.Series([f"{value}/{text}" for value in [*early, last]])
             (form,) = date_formats(values, day_first=day_first)
             assert form == expected + year
-            assert not is_ambiguous(values, form)
+            assert not date_notes(values, "date", [form], day_first=False)
     values = pd.Series([f"{value}/{text}" for value in early])
     assert date_formats(values) == ["%m/%d/" + year]
-    assert is_ambiguous(values, "%m/%d/" + year)
+    assert len(date_notes(values, "date", ["%m/%d/" + year], day_first=False)) == 1
     assert date_formats(values, day_first=True) == ["%d/%m/" + year]
 
 

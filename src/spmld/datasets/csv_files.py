@@ -24,6 +24,8 @@ _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BO
 """Encodings by the byte order mark at the beginning of a file."""
 _MAX_FIELD = 2**31 - 1
 _MAX_NUMBER = 50  # characters; no number is longer
+_DECIDED = {".", ",", "text"}
+"""Signs of a column after which its other values need not be read."""
 
 
 def open_text(file: Path, encoding: str) -> TextIO:
@@ -114,14 +116,15 @@ def _reader_options(file: Path, encoding: str, sep: str | None, decimal: str | N
     usual = "\t" if ".tsv" in file.suffixes else ","
     separator = csv_separator(head, usual) if sep is None else sep.replace("\\t", "\t")
     with open_text(file, encoding) as lines:
-        columns = CsvColumns(lines, separator)
-    warn_of_repeated(columns.names)
-    unclear: set[int] = set()
+        names, signs = number_signs(lines, separator)
+    warn_of_repeated(names)
+    unclear: list[int] = []
     if decimal is None:
-        # With a comma between the fields, a point is the decimal separator unless whole numbers have none.
-        unclear = columns.unclear & columns.whole if separator == "," else columns.unclear
-        shown = list(columns.decimals.values())
-        decimal = "," if separator != "," and shown.count(",") > shown.count(".") else "."
+        unclear = [j for j, shown in enumerate(signs) if "?" in shown and not shown & _DECIDED]
+        if separator == ",":  # a point is then the decimal separator, unless whole numbers have none
+            unclear = [j for j in unclear if "whole" in signs[j]]
+        commas, points = (sum(sign in shown for shown in signs) for sign in ",.")
+        decimal = "," if separator != "," and commas > points else "."
     # Older versions of pandas round the last digit by default, and newer ones warn about this option.
     is_exact = tuple(map(int, need("pandas").__version__.split(".")[:2])) >= (3, 1)
     exact = {} if is_exact else {"float_precision": "round_trip"}
@@ -146,8 +149,8 @@ def _long_fields() -> Iterator[None]:
         csv.field_size_limit(limit)
 
 
-class CsvColumns:
-    """Names of the columns, and how their numbers are written, found in one pass over the file.
+def number_signs(lines: Iterable[str], separator: str) -> tuple[list[str], list[set[str]]]:
+    """Return the names of the columns, and how the numbers of each column are written, in one pass over the file.
 
     Parameters
     ----------
@@ -156,16 +159,14 @@ class CsvColumns:
     separator : str
         Separator of the fields.
 
-    Attributes
-    ----------
+    Returns
+    -------
     names : list of str
         Names of the columns.
-    decimals : dict
-        Decimal separator that a value of a column of numbers shows, by the index of the column.
-    unclear : set of int
-        Columns of numbers whose separators may be those of decimals or of thousands, as in 1,234.
-    whole : set of int
-        Columns with whole numbers without a separator.
+    signs : list of set of str
+        What the values of each column show: a decimal separator, "." or ","; "?" for a separator that may be that of
+        decimals or of thousands, as in 1,234; "whole" for digits only; "text" for values that are not numbers; "" for
+        all others. A column is read up to the first decimal separator or text.
 
     Raises
     ------
@@ -174,47 +175,35 @@ class CsvColumns:
 
     Examples
     --------
-    >>> from spmld.datasets.csv_files import CsvColumns
-    >>> columns = CsvColumns(["a;b;c", "1,5;1.000;x", "2;900;1,5"], ";")
-    >>> columns.decimals, columns.unclear, columns.whole
-    ({0: ','}, {1}, {1})
+    >>> from spmld.datasets.csv_files import number_signs
+    >>> number_signs(["a;b", "1,5;1.000", "2;900"], ";")[1] == [{","}, {"?", "whole"}]
+    True
     """
+    with _long_fields():
+        rows = csv.reader(lines, delimiter=separator)
+        names = next(rows)
+        signs: list[set[str]] = [set() for _ in names]
+        unknown = list(range(len(names)))
+        for row in filter(None, rows):
+            if len(row) != len(names):
+                raise ValueError(
+                    f"line {rows.line_num} has {len(row)} values, but there are {len(names)} columns; the separator is "
+                    f"{separator!r} (--sep for another one)"
+                )
+            for j in unknown:
+                if (sign := _sign(row[j])) not in signs[j]:
+                    signs[j].add(sign)
+                    unknown = [i for i in unknown if not signs[i] & _DECIDED]
+    return names, signs
 
-    def __init__(self, lines: Iterable[str], separator: str) -> None:
-        self.decimals: dict[int, str] = {}
-        self.unclear: set[int] = set()
-        self.whole: set[int] = set()
-        with _long_fields():
-            rows = csv.reader(lines, delimiter=separator)
-            self.names = next(rows)
-            width, unknown = len(self.names), list(range(len(self.names)))
-            for row in rows:
-                if not row:
-                    continue
-                if len(row) != width:
-                    raise ValueError(
-                        f"line {rows.line_num} has {len(row)} values, but there are {width} columns; the separator is "
-                        f"{separator!r} (--sep for another one)"
-                    )
-                unknown = [j for j in unknown if not self._is_known(j, row[j])]
 
-    def _is_known(self, column: int, field: str) -> bool:
-        """Read a field; return whether it shows the decimal separator of a column, or that it is not of numbers."""
-        if field.isdigit():
-            self.whole.add(column)
-            return False
-        if not field or field[1:].isdigit():
-            return False
-        number = parse_number(field) if len(field) <= _MAX_NUMBER else None
-        if number is None:
-            if is_missing_word(field):
-                return False
-            self.unclear.discard(column)
-            return True
-        if number.decimal == "?":
-            self.unclear.add(column)
-        elif number.decimal:
-            self.unclear.discard(column)
-            self.decimals[column] = number.decimal
-            return True
-        return False
+def _sign(field: str) -> str:
+    """Return what a field shows about its column, see `number_signs`; "" if it shows nothing."""
+    if field.isdigit():
+        return "whole"
+    if not field or field[1:].isdigit():
+        return ""
+    number = parse_number(field) if len(field) <= _MAX_NUMBER else None
+    if number is None:
+        return "" if is_missing_word(field) else "text"
+    return number.decimal

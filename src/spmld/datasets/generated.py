@@ -80,26 +80,16 @@ def make_planted(
     X = centers[groups] + rng.normal(size=(n_samples, n_features))
     W = rng.normal(size=(n_features, n_components)) / np.sqrt(n_features)
     U = rng.normal(size=(n_labels, n_components)) + local * rng.normal(size=(n_groups, n_labels, n_components))
-    data = _label_samples(X, W, U, groups, frequencies, noise, rng)
-    if observed_fraction < 1:
-        data.Y = hide_labels(data.Y_true, observed_fraction, random_state=random_state)
-    return data
-
-
-def _label_samples(X: Any, W: Any, U: Any, groups: Any, frequencies: Any, noise: float, rng: Any) -> Bunch:
-    V = X @ W
-    scores = np.empty((len(X), U.shape[1]))
-    for m in range(len(U)):
+    V, scores = X @ W, np.empty((n_samples, n_labels))
+    for m in range(n_groups):
         scores[groups == m] = V[groups == m] @ U[m].T
-    scale = scores.std(axis=0) + np.finfo(float).tiny
-    noisy = scores + noise * scale * rng.normal(size=scores.shape)
-    ranks = noisy.argsort(axis=0, kind="stable").argsort(axis=0)
+    noisy = scores + noise * (scores.std(axis=0) + np.finfo(float).tiny) * rng.normal(size=scores.shape)
     covariance = np.stack([u @ W.T @ W @ u.T for u in U])
     deviation = np.sqrt(np.einsum("gii->gi", covariance))
-    Y = (ranks >= len(X) - np.round(frequencies * len(X))).astype(np.int64)
+    Y = _highest(noisy, frequencies)
     return Bunch(
         X=X,
-        Y=Y,
+        Y=Y if observed_fraction == 1 else hide_labels(Y, observed_fraction, random_state=random_state),
         Y_true=Y,
         scores=scores,
         latent_labels=V,
@@ -109,6 +99,12 @@ def _label_samples(X: Any, W: Any, U: Any, groups: Any, frequencies: Any, noise:
         label_correlation=covariance / deviation[:, :, None] / deviation[:, None, :],
         frequencies=frequencies,
     )
+
+
+def _highest(scores: Any, frequencies: Any) -> NDArray[np.int64]:
+    """Return labels that are positive for the given fractions of samples with the highest scores."""
+    ranks = scores.argsort(axis=0, kind="stable").argsort(axis=0)
+    return (ranks >= len(scores) - np.round(frequencies * len(scores))).astype(np.int64)
 
 
 def _check_frequencies(frequencies: Any, n_labels: int, default: tuple[float, float]) -> Any:
@@ -219,8 +215,7 @@ def make_songs(
     names = list(_TAGS)[:n_labels]
     loadings = np.array([_TAGS[name][2] for name in names])
     scores = rng.normal(size=(n_samples, 3)) @ loadings.T + rng.normal(size=(n_samples, n_labels))
-    ranks = scores.argsort(axis=0, kind="stable").argsort(axis=0)
-    Y_true = (ranks >= n_samples - np.round(frequencies * n_samples)).astype(np.int64)
+    Y_true = _highest(scores, frequencies)
     songs = Bunch(
         texts=[_write_review(names, row, n_phrases, noise, rng) for row in Y_true],
         Y_true=Y_true,

@@ -13,8 +13,10 @@ Floats = NDArray[np.float64]
 Signs = NDArray[np.int8]
 
 
-def read_scores(Y_true: Any, scores: Any, mask: Any = None, *, name: str = "scores") -> tuple[Signs, Floats]:
-    """Return the signs of the labels, and scores of the same shape."""
+def read_scores(
+    Y_true: Any, scores: Any, mask: Any = None, entry_weight: Any = None, *, name: str = "scores"
+) -> tuple[NDArray[Any], ...]:
+    """Return the signs of the labels, scores of the same shape and, if they are given, weights of the entries."""
     labels = read_labels(Y_true, mask, name="Y_true")
     values = read_matrix(scores, labels, name)
     try:
@@ -29,7 +31,8 @@ def read_scores(Y_true: Any, scores: Any, mask: Any = None, *, name: str = "scor
             f"{name} must not contain NaN, not even where labels are missing, "
             f"got {np.isnan(values).sum()} NaN among {values.size} entries"
         )
-    return labels.signs, values
+    signs, weights = weigh(labels.signs, entry_weight)
+    return (signs, values) if weights is None else (signs, values, weights)
 
 
 def read_probabilities(Y_true: Any, probabilities: Any, mask: Any = None) -> tuple[Signs, Floats]:
@@ -70,13 +73,6 @@ def weigh(signs: Signs, entry_weight: Any) -> tuple[Signs, Floats | None]:
         return signs, None
     weights = read_weights(entry_weight, signs).astype(np.float64)
     return signs * (weights > 0), weights
-
-
-def read_weighted_scores(Y_true: Any, scores: Any, mask: Any, entry_weight: Any) -> tuple[NDArray[Any], ...]:
-    """Return the signs of the labels, scores of the same shape and, if they are given, weights of the entries."""
-    signs, values = read_scores(Y_true, scores, mask)
-    signs, weights = weigh(signs, entry_weight)
-    return (signs, values) if weights is None else (signs, values, weights)
 
 
 def read_matrix(values: Any, labels: Labels, name: str) -> NDArray[Any]:

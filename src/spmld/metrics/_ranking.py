@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from spmld.metrics._averaging import average_defined, by_columns, by_rows, ratio
-from spmld.metrics._inputs import Floats, Signs, read_scores, read_weighted_scores
+from spmld.metrics._inputs import Floats, Signs, read_scores
 from spmld.metrics._sorting import auc, average_precision, count_misordered, sort_rows
 
 
@@ -128,7 +128,7 @@ def macro_auc(
     >>> macro_auc([[1, 0], [0, 1], [1, None]], [[0.9, 0.1], [0.5, 0.8], [0.2, 0.9]], average=None)
     array([0.5, 1. ])
     """
-    arrays = read_weighted_scores(Y_true, scores, mask, entry_weight)
+    arrays = read_scores(Y_true, scores, mask, entry_weight)
     return average_defined(by_columns(auc, *arrays), average, "macro_auc")
 
 
@@ -151,7 +151,7 @@ def micro_auc(Y_true: Any, scores: Any, mask: Any = None, *, entry_weight: Any =
     >>> micro_auc([[1, 0], [0, 1], [1, None]], [[0.9, 0.1], [0.5, 0.8], [0.2, 0.9]])
     0.8333333333333334
     """
-    arrays = read_weighted_scores(Y_true, scores, mask, entry_weight)
+    arrays = read_scores(Y_true, scores, mask, entry_weight)
     return float(average_defined(auc(*(array.reshape(1, -1) for array in arrays)), "mean", "micro_auc"))
 
 
@@ -197,7 +197,7 @@ def macro_average_precision(
     >>> macro_average_precision([[1, 0], [0, 1], [1, None]], [[0.9, 0.1], [0.5, 0.8], [0.2, 0.9]], average=None)
     array([0.83333333, 1.        ])
     """
-    arrays = read_weighted_scores(Y_true, scores, mask, entry_weight)
+    arrays = read_scores(Y_true, scores, mask, entry_weight)
     return average_defined(by_columns(average_precision, *arrays), average, "macro_average_precision")
 
 
@@ -219,6 +219,6 @@ def micro_average_precision(Y_true: Any, scores: Any, mask: Any = None, *, entry
     >>> micro_average_precision([[1, 0], [0, 1], [1, None]], [[0.9, 0.1], [0.5, 0.8], [0.2, 0.9]])
     0.9166666666666666
     """
-    arrays = read_weighted_scores(Y_true, scores, mask, entry_weight)
+    arrays = read_scores(Y_true, scores, mask, entry_weight)
     value = average_precision(*(array.reshape(1, -1) for array in arrays))
     return float(average_defined(value, "mean", "micro_average_precision"))

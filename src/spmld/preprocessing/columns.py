@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spmld._io import need
-from spmld.preprocessing.dates import date_formats, date_notes, describe_format, to_dates
+from spmld.preprocessing.dates import FIRST_VALUES, date_formats, date_notes, describe_format, to_dates
 from spmld.preprocessing.numbers import NESTED, NumberFormat, NumberTexts, is_missing_word
 from spmld.preprocessing.problems import TableProblem
 
@@ -21,14 +21,13 @@ IGNORED_KINDS = {
     "empty": "is empty",
     "constant": "has the same value in all samples",
     "nested": "contains lists or objects",
+    "dropped": "is dropped",
 }
 """Kinds of columns that are not features, with the reasons."""
 MIN_READABLE = 0.9
 """Fraction of the values, or of the distinct values, that must be numbers, dates, or those of an identifier."""
 MIN_IDENTIFIERS = 20
 """Number of samples from which distinct values are evidence of an identifier."""
-_FIRST_VALUES = 1000
-"""Number of values that are tested before all are."""
 MIN_WORDS = 3
 """Mean number of words from which a column is text and not a category."""
 _ID_NAME = re.compile(r"(?:^|[_\W])(?i:id|uuid|guid|key|index|nr|no|number|nummer)\W*$|[a-z](?:Id|ID)$|#\s*$")
@@ -59,7 +58,7 @@ def column_kind(column: Any, *, decimal: str | None = None) -> str:
     observed = without_missing_words(values)
     if len(observed) == 0:
         return "empty"
-    if _are_numbers(observed[:_FIRST_VALUES], decimal) and _are_numbers(observed, decimal):
+    if _are_numbers(observed[:FIRST_VALUES], decimal) and _are_numbers(observed, decimal):
         return _number_kind(to_numbers(column, decimal=decimal).to_numpy(), str(column.name))
     if _is_most(to_dates(observed, date_formats(observed)).notna(), observed):
         return "date"
@@ -194,7 +193,7 @@ def describe_column(name: str, kind: str, encoder: "TableEncoder | None" = None)
     ['number (decimal comma, unit €)', 'date (day.month.year)', 'identifier (not used)']
     """
     details: list[str] = []
-    if kind in (*IGNORED_KINDS, "dropped"):
+    if kind in IGNORED_KINDS:
         details = ["not used"]
     elif kind == "number" and encoder is not None and name in encoder.number_formats_:
         form = encoder.number_formats_[name]

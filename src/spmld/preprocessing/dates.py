@@ -20,7 +20,7 @@ DATE_FORMATS = (
 _PAIRS = {form: form.replace("%m/%d", "%d/%m") for form in DATE_FORMATS if "%m/%d/" in form} | {"%d-%m-%Y": "%m-%d-%Y"}
 _SWAPPED = _PAIRS | {second: first for first, second in _PAIRS.items()}
 _DATE_PARTS = {"%d": "day", "%m": "month", "%b": "month", "%B": "month", "%Y": "year", "%y": "year"}
-_FIRST_VALUES = 1000
+FIRST_VALUES = 1000
 """Number of values that are tested before all are."""
 
 
@@ -51,7 +51,7 @@ def date_formats(values: Any, *, day_first: bool = False) -> list[str]:
     rest = values = values.drop_duplicates()
     if not values.astype(str).str.contains(r"\d").mean() > 0.5:
         return []
-    if len(values) > _FIRST_VALUES and not date_formats(values.iloc[:_FIRST_VALUES], day_first=day_first):
+    if len(values) > FIRST_VALUES and not date_formats(values.iloc[:FIRST_VALUES], day_first=day_first):
         return []
     forms: list[str] = []
     for form in DATE_FORMATS:
@@ -68,30 +68,26 @@ def date_formats(values: Any, *, day_first: bool = False) -> list[str]:
     return forms
 
 
-def is_ambiguous(values: Any, form: str) -> bool:
-    """Return whether all dates of a format could have day and month in the other order.
+def date_notes(values: Any, name: str, forms: Sequence[str], *, day_first: bool) -> list[TableProblem]:
+    """Return notes about several formats of dates, and about dates with day and month in either order.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> from spmld.preprocessing.dates import is_ambiguous
-    >>> is_ambiguous(pd.Series(["01/02/2024"]), "%m/%d/%Y"), is_ambiguous(pd.Series(["01/31/2024"]), "%m/%d/%Y")
-    (True, False)
+    >>> from spmld.preprocessing.dates import date_notes
+    >>> date_notes(pd.Series(["01/02/2024"]), "day", ["%m/%d/%Y"], day_first=False)[0].text
+    "dates of column 'day', such as '01/02/2024', are read as month/day/year"
+    >>> date_notes(pd.Series(["01/02/2024", "01/31/2024"]), "day", ["%m/%d/%Y"], day_first=False)
+    []
     """
-    dates = values[to_dates(values, [form]).notna().to_numpy()]
-    return form in _SWAPPED and len(dates) > 0 and bool(to_dates(dates, [_SWAPPED[form]]).notna().all())
-
-
-def date_notes(values: Any, name: str, forms: Sequence[str], *, day_first: bool) -> list[TableProblem]:
-    """Return notes about several formats of dates, and about dates with day and month in either order."""
     notes = []
     if len(forms) > 1:
         text = f"dates of column {name!r} have {len(forms)} formats: {', '.join(map(describe_format, forms))}"
         notes.append(TableProblem(text, (("category", name),)))
-    for form in [] if day_first else forms:
-        if is_ambiguous(values, form):
-            example = str(values[to_dates(values, [form]).notna().to_numpy()].iloc[0])
-            text = f"dates of column {name!r}, such as {example!r}, are read as {describe_format(form)}"
+    for form in [] if day_first else [form for form in forms if form in _SWAPPED]:
+        dates = values[to_dates(values, [form]).notna().to_numpy()]
+        if to_dates(dates, [_SWAPPED[form]]).notna().all():
+            text = f"dates of column {name!r}, such as {str(dates.iloc[0])!r}, are read as {describe_format(form)}"
             notes.append(TableProblem(text, (("day_first", "True"),)))
     return notes
 

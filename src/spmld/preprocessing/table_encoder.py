@@ -123,7 +123,7 @@ class TableEncoder(TransformerMixin, Validated):
         self._validate_params()
         frame = _check_frame(X)
         self.kinds_: dict[str, str] = self._find_kinds(frame)
-        used = [name for name, kind in self.kinds_.items() if kind not in (*columns.IGNORED_KINDS, "dropped")]
+        used = [name for name, kind in self.kinds_.items() if kind not in columns.IGNORED_KINDS]
         if not used:
             reasons = ", ".join(f"{name} ({kind})" for name, kind in self.kinds_.items())
             raise ValueError(f"X must have at least one column of features, got {reasons or 'no columns'}")
@@ -134,8 +134,7 @@ class TableEncoder(TransformerMixin, Validated):
         prepared, unreadable = self._prepare(frame)
         failed = [problem for problem in unreadable if self.strict or problem.count == problem.total]
         if failed:
-            options = [(("category", problem.column), ("drop", problem.column)) for problem in failed]
-            raise TableError([replace(problem, options=o) for problem, o in zip(failed, options, strict=True)])
+            raise TableError([replace(p, options=(("category", p.column), ("drop", p.column))) for p in failed])
         self.transformer_ = self._make_transformer(prepared, len(frame)).fit(prepared)
         return self
 
