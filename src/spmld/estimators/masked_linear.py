@@ -1,23 +1,21 @@
 """Linear models of each label on its observed entries, all labels solved together."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.utils.parallel import Parallel, delayed
 
 from spmld._arrays import move, namespace, numpy_dtype, to_dense, to_numpy
-from spmld._threads import limit_threads
 from spmld._validation import NonNegative, Positive, PositiveInt
 from spmld.core.designs import Features, Penalty, label_laplacian
 from spmld.core.entries import few_for_single_labels
 from spmld.core.initialization import label_means
 from spmld.core.losses import LOSSES, Loss
 from spmld.core.newton import newton_minimize
-from spmld.core.problem import Problem
+from spmld.core.problem import Engine, Problem
 from spmld.estimators._inputs import check_rates, is_tensor
 from spmld.estimators._linear import LinearModel
 from spmld.estimators.progress import warn_not_converged
@@ -109,12 +107,10 @@ class _MaskedLinear(LinearModel):
             B[-1, :] = intercepts
         return B
 
-    def _map_in_threads(self, function: Callable[..., Any], groups: Iterable[Any]) -> Iterable[Any]:
+    def _map_in_threads(self, function: Callable[..., Any], groups: Sequence[Any]) -> tuple[Any, ...]:
         """Map a function over groups of labels. Threads help because matrix products release the GIL."""
-        if effective_n_jobs(self.n_jobs) == 1:
-            return map(function, groups)
-        with limit_threads():
-            return Parallel(n_jobs=self.n_jobs, backend="threading")(delayed(function)(group) for group in groups)
+        with Engine().threads(effective_n_jobs(self.n_jobs)) as engine:
+            return engine.map(function, groups)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
