@@ -93,6 +93,14 @@ def test_dense_equals_sparse(cls):
 
 
 @every_estimator
+def test_indices_of_64_bits_give_the_fit_of_32_bits(cls):
+    X = sp.csr_array(np.maximum(DATA.X, 0))
+    expected = probabilities(cls, X=X)
+    X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    np.testing.assert_array_equal(probabilities(cls, X=X), expected)
+
+
+@every_estimator
 def test_torch_gives_the_fit_of_numpy(cls):
     """A model that was fitted in one library predicts in the other."""
     X, labels = torch.from_numpy(DATA.X), torch.from_numpy(Y)
