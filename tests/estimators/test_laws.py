@@ -2,6 +2,7 @@
 
 import inspect
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -122,6 +123,23 @@ def test_invalid_parameters_are_named(cls):
     for name in {**parameter_constraints(cls), **cls._parameter_constraints}:
         with pytest.raises(ValueError, match=f"The '{name}' parameter of {cls.__name__} must be .* Got <object"):
             cls(**{name: object()}).fit(DATA.X, Y)
+
+
+def test_parameters_of_other_dataclasses_are_validated_by_their_types():
+    @dataclass
+    class Constant(MultiLabelEstimator):
+        score: float = 1.0
+        written: "float" = 1.0
+
+        def _fit(self, X, labels, weights):
+            self.n_ = len(X)
+
+        def _scores(self, X):
+            return np.full((len(X), self.n_labels_), self.score)
+
+    assert Constant(score=2, written=object()).fit(DATA.X, Y).predict(DATA.X).all()
+    with pytest.raises(ValueError, match=r"The 'score' parameter of Constant must be .* Got 'high'"):
+        Constant(score="high").fit(DATA.X, Y)
 
 
 @every_estimator
