@@ -54,7 +54,7 @@ PositiveInt = Annotated[int, POSITIVE_INT]
 NonNegativeInt = Annotated[int, NON_NEGATIVE_INT]
 Fraction = Annotated[float, FRACTION]
 FloatFraction = Annotated[float, Interval(RealNotInt, 0, 1, closed="right")]
-"""A fraction of a number; 1.0 is all of it, and 1 is an integer."""
+"""A fraction in (0, 1]; integers are counts."""
 UnitInterval = Annotated[float, UNIT_INTERVAL]
 Rate = Annotated[float, RATE]
 ArrayLike = Annotated[Any, "array-like"]
@@ -64,6 +64,7 @@ _CONSTRAINTS: dict[Any, list[Any]] = {
     NoneType: [None],
     bool: ["boolean"],
     int: [Integral],
+    float: [Real],
     Callable: [callable],
     Sequence: [list, tuple, np.ndarray],
 }
@@ -89,9 +90,15 @@ def accepted_values(hint: Any) -> list[Any]:
 
 
 def parameter_constraints(estimator: type) -> dict[str, list[Any]]:
-    """Return the constraints of the parameters of an estimator that is a dataclass; fields of type Any have none."""
+    """Return the constraints of the parameters of an estimator that is a dataclass.
+
+    Fields of type Any have none, nor have those whose types are written as strings.
+    """
     parameters = fields(estimator) if is_dataclass(estimator) else ()
-    return {parameter.name: accepted_values(parameter.type) for parameter in parameters if parameter.type is not Any}
+    types = {parameter.name: parameter.type for parameter in parameters}
+    return {
+        name: accepted_values(hint) for name, hint in types.items() if hint is not Any and not isinstance(hint, str)
+    }
 
 
 class Validated(BaseEstimator):

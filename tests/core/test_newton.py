@@ -201,21 +201,6 @@ def test_losses_belong_to_their_rows(design, penalty, shape):
     assert rates[rows].max() == 0
 
 
-def test_noise_rates_in_single_precision_and_in_torch():
-    design, penalty, shape = MODELS["features"]
-    expected = newton_minimize(problem(), NoisyLogistic(ALPHA, BETA), design, penalty, np.zeros(shape), tol=1e-9).B
-    single = [a.astype(np.float32) for a in (X, J, ALPHA, BETA)]
-    data = make_problem(single[0], Y, single[1], np.zeros(n, dtype=int), 1)
-    B = newton_minimize(data, NoisyLogistic(*single[2:]), design, penalty, np.zeros(shape, np.float32), tol=1e-5).B
-    assert B.dtype == np.float32
-    np.testing.assert_allclose(B, expected, atol=1e-2)
-    t = torch.from_numpy
-    tensors = make_problem(t(X), t(Y), t(J), torch.zeros(n, dtype=int), 1, dtype=torch.float64)
-    loss = NoisyLogistic(t(ALPHA), t(BETA))
-    B = newton_minimize(tensors, loss, design, penalty, torch.zeros(shape, dtype=torch.float64), tol=1e-9).B
-    np.testing.assert_allclose(B.numpy(), expected, atol=1e-6)
-
-
 def test_label_graph_connects_labels_that_occur_together():
     Y = np.array([[1, 1, -1], [1, 1, -1], [-1, 1, 1], [-1, -1, 1]], dtype=np.int8)
     J = np.array([[1, 1, 1], [1, 0, 1], [1, 1, 1], [1, 1, 1]], dtype=float)

@@ -203,24 +203,6 @@ def test_missing_labels_are_never_read():
     np.testing.assert_array_equal(b.self_paced_weights_[~mask], 0)
 
 
-# Landmarks are drawn by position, so that the kernel view depends on the order of the samples.
-def test_permuting_samples_or_labels_permutes_the_answers():
-    trusted = np.arange(240) % 5 == 0
-    folds = make_folds(3, DATA.X, Y, random_state=0)
-    rows, labels = np.random.default_rng(0).permutation(240), np.random.default_rng(1).permutation(Y.shape[1])
-    place = np.argsort(rows)
-    moved_folds = [(place[train], place[test]) for train, test in folds]
-    plain = model(views=("ridge", "linear"), cv=folds).fit(DATA.X, Y, trusted=trusted)
-    moved = model(views=("ridge", "linear"), cv=moved_folds)
-    moved.fit(DATA.X[rows], Y[rows][:, labels], trusted=trusted[rows])
-    assert moved.params_ == plain.params_
-    for method in ("decision_function", "predict_proba", "predict"):
-        expected = getattr(plain, method)(DATA.X)[:, labels]
-        np.testing.assert_allclose(getattr(moved, method)(DATA.X), expected, atol=1e-6)
-    np.testing.assert_allclose(moved.out_of_fold_scores_, plain.out_of_fold_scores_[rows][:, labels], atol=1e-6)
-    np.testing.assert_array_equal(moved.self_paced_weights_, plain.self_paced_weights_[rows][:, labels])
-
-
 def test_choices_for_a_single_label_are_based_on_its_logistic_loss():
     fitted = model().fit(DATA.X, Y[:, 0])
     assert fitted.decision_function(DATA.X).shape == (240,)

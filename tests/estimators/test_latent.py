@@ -16,6 +16,7 @@ from spmld.core.latent_solver import solve_spmld
 from spmld.datasets import make_planted
 from spmld.labels import hide_labels
 from spmld.pacing import GeometricSchedule, GroupSparsePacing, QuantileSchedule
+from spmld.scale.block_data import BlockData
 
 ESTIMATORS = [GLOCAL, SPMLD]
 LOSSES = ["squared", "logistic"]
@@ -47,18 +48,6 @@ def test_one_latent_label_per_label_approaches_least_squares(data):
     regression = LinearRegression().fit(data.X, 2 * data.Y - 1)
     np.testing.assert_allclose(model.decision_function(data.X), regression.predict(data.X), atol=1e-3)
     np.testing.assert_allclose(model.coef_, regression.coef_, atol=1e-3)
-
-
-@pytest.mark.parametrize("cls", ESTIMATORS)
-@pytest.mark.parametrize("container", [sp.csr_array, sp.coo_array])
-def test_sparse_features_give_the_fit_of_dense_ones(cls, container, data):
-    X = data.X * (np.random.default_rng(0).random(data.X.shape) < 0.5)
-    dense = cls(random_state=0).fit(X, data.hidden)
-    sparse = cls(random_state=0).fit(container(X), data.hidden)
-    np.testing.assert_allclose(sparse.coef_, dense.coef_, atol=1e-7)
-    np.testing.assert_allclose(sparse.predict_proba(container(X)), dense.predict_proba(X), atol=1e-7)
-    completed = sparse.complete(container(X), data.hidden)
-    np.testing.assert_allclose(completed.confidences, dense.complete(X, data.hidden).confidences, atol=1e-6)
 
 
 def test_mostly_zero_dense_matrix_is_converted_to_sparse():
@@ -94,33 +83,23 @@ def test_invalid_tensors_raise(data):
 
 
 @pytest.mark.parametrize("cls", ESTIMATORS)
-def test_float32_follows_float64(cls, data):
-    options = {"loss": "logistic", "n_groups": 1, "random_state": 0}
-    double = cls(**options).fit(data.X, data.hidden)
-    single = cls(**options).fit(data.X.astype(np.float32), data.hidden)
-    for array in (single.label_factors_, single.latent_labels_, single.feature_weights_, single.intercept_):
-        assert array.dtype == np.float32
-    assert single.correlation_factors_.dtype == single.self_paced_weights_.dtype == np.float32
-    difference = np.abs(single.predict_proba(data.X.astype(np.float32)) - double.predict_proba(data.X))
-    assert difference.max() < 0.02
-
-
-@pytest.mark.parametrize("cls", ESTIMATORS)
 def test_same_seed_gives_the_same_fit_for_any_row_blocks(cls, data, monkeypatch):
     expected = cls(random_state=3).fit(data.X, data.hidden).coef_
     np.testing.assert_array_equal(cls(random_state=3).fit(data.X, data.hidden).coef_, expected)
-    from spmld.core import problem
-    from spmld.estimators import glocal
+    make_problem, counts = BlockData.problem, []
 
     def in_small_blocks(*args, **options):
-        return problem.make_problem(*args, **options, block_rows=37)
+        problem = make_problem(*args, **options, max_rows=37)
+        counts.append(problem.counts)
+        return problem
 
     close = {"random_state": 3, "tol": 1e-12, "max_iter": 6}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         expected = cls(**close).fit(data.X, data.hidden).coef_
-        monkeypatch.setattr(glocal, "make_problem", in_small_blocks)
+        monkeypatch.setattr(BlockData, "problem", in_small_blocks)
         coef = cls(**close).fit(data.X, data.hidden).coef_
+    assert counts == [(37, 37, 37, 37, 37, 15)]
     np.testing.assert_allclose(coef, expected, atol=1e-6)
 
 

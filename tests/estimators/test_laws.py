@@ -2,6 +2,7 @@
 
 import inspect
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -93,6 +94,14 @@ def test_dense_equals_sparse(cls):
 
 
 @every_estimator
+def test_indices_of_64_bits_give_the_fit_of_32_bits(cls):
+    X = sp.csr_array(np.maximum(DATA.X, 0))
+    expected = probabilities(cls, X=X)
+    X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    np.testing.assert_array_equal(probabilities(cls, X=X), expected)
+
+
+@every_estimator
 def test_torch_gives_the_fit_of_numpy(cls):
     """A model that was fitted in one library predicts in the other."""
     X, labels = torch.from_numpy(DATA.X), torch.from_numpy(Y)
@@ -114,6 +123,23 @@ def test_invalid_parameters_are_named(cls):
     for name in {**parameter_constraints(cls), **cls._parameter_constraints}:
         with pytest.raises(ValueError, match=f"The '{name}' parameter of {cls.__name__} must be .* Got <object"):
             cls(**{name: object()}).fit(DATA.X, Y)
+
+
+def test_parameters_of_other_dataclasses_are_validated_by_their_types():
+    @dataclass
+    class Constant(MultiLabelEstimator):
+        score: float = 1.0
+        written: "float" = 1.0
+
+        def _fit(self, X, labels, weights):
+            self.n_ = len(X)
+
+        def _scores(self, X):
+            return np.full((len(X), self.n_labels_), self.score)
+
+    assert Constant(score=2, written=object()).fit(DATA.X, Y).predict(DATA.X).all()
+    with pytest.raises(ValueError, match=r"The 'score' parameter of Constant must be .* Got 'high'"):
+        Constant(score="high").fit(DATA.X, Y)
 
 
 @every_estimator

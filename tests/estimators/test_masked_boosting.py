@@ -143,17 +143,3 @@ def test_boosting_is_left_out_of_large_data():
     assert "boosting" in default_views(3000, 1000, 50)
     assert "boosting" not in default_views(20_000, 50_000, 50)
     assert default_views(10**6, 1000, 50) == default_views(20_000, 1000, 50)
-
-
-def test_rates_of_one_and_more_are_refused():
-    with pytest.raises(ValueError, match=r"must have a sum below 1 for each label, got 0\.5 and 0\.6"):
-        MaskedBoosting(false_positive_rate=0.5, false_negative_rate=0.6).fit(DATA.X, Y)
-
-
-@pytest.mark.parametrize("model", [MaskedBoosting(), PerLabelClassifier(RandomForestClassifier(5))])
-def test_sparse_features_with_long_indices(model):
-    X = sp.csr_array(np.maximum(DATA.X, 0))
-    expected = model.set_params(**{name: 0 for name in model.get_params() if name.endswith("random_state")}).fit(X, Y)
-    scores = expected.decision_function(X)
-    X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
-    np.testing.assert_array_equal(model.fit(X, Y).decision_function(X), scores)

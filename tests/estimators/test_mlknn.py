@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -145,13 +144,6 @@ def test_the_metric_defines_the_distance(data):
     custom = MLkNN(metric=lambda a, b: np.abs(a - b).sum()).fit(data.X, data.hidden).decision_function(data.X)
     assert_array_equal(custom, manhattan)
     assert (manhattan != MLkNN().fit(data.X, data.hidden).decision_function(data.X)).any()
-
-
-def test_sparse_features_with_long_indices(data):
-    sparse = sp.csr_array(data.X)
-    sparse.indices, sparse.indptr = sparse.indices.astype(np.int64), sparse.indptr.astype(np.int64)
-    expected = MLkNN().fit(data.X, data.hidden).decision_function(data.X)
-    assert_array_equal(MLkNN().fit(sparse, data.hidden).decision_function(sparse), expected)
 
 
 def test_parameters_changed_after_a_fit_take_effect_in_the_next(data):

@@ -4,14 +4,13 @@ import warnings
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
-import torch
 from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.model_selection import KFold, ShuffleSplit
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
@@ -223,17 +222,6 @@ def test_an_estimator_without_scores_is_weighted_by_its_probabilities(data):
     np.testing.assert_allclose(probabilities.predict_proba(data.X), scores.predict_proba(data.X), atol=1e-12)
 
 
-def test_sparse_and_torch_features_give_the_same_weights(data):
-    base = MaskedLogistic(tol=1e-9)
-    expected = SelfPacedClassifier(base).fit(data.X, data.hidden)
-    sparse = SelfPacedClassifier(base).fit(sp.csr_array(data.X), data.hidden)
-    np.testing.assert_array_equal(sparse.self_paced_weights_, expected.self_paced_weights_)
-    tensor = torch.from_numpy(data.X)
-    in_torch = SelfPacedClassifier(base).fit(tensor, data.hidden)
-    np.testing.assert_array_equal(in_torch.self_paced_weights_, expected.self_paced_weights_)
-    assert isinstance(in_torch.decision_function(tensor), torch.Tensor)
-
-
 def test_entry_weights_multiply_the_self_paced_weights(data):
     weights = np.random.default_rng(0).uniform(0.1, 2, data.Y.shape)
     model = SelfPacedClassifier(MaskedLogistic(tol=1e-9)).fit(data.X, data.hidden, entry_weight=weights)
@@ -247,6 +235,7 @@ def test_entry_weights_multiply_the_self_paced_weights(data):
         ({"estimator": MLkNN}, "'estimator' parameter of SelfPacedClassifier must be an object implementing 'fit'"),
         ({"estimator": KFold(3)}, "'estimator' parameter of SelfPacedClassifier must be an object implementing 'fit'"),
         ({"estimator": make_pipeline(LogisticRegression())}, "A Pipeline does not: make SelfPacedClassifier its last"),
+        ({"estimator": KNeighborsClassifier()}, "fit accepts entry_weight or sample_weight"),
         ({"groups": "labels"}, "'groups' parameter of SelfPacedClassifier must be a str among .*'label_polarity'"),
         ({"groups": np.zeros(7)}, r"groups must have shape \(240,\) or \(240, 5\), got \(7,\)"),
         ({"groups": np.array(["a", None] * 120)}, "groups must contain values of one type"),
@@ -256,13 +245,6 @@ def test_entry_weights_multiply_the_self_paced_weights(data):
 def test_invalid_parameters_raise(options, message, data):
     with pytest.raises(ValueError, match=message):
         SelfPacedClassifier(**options).fit(data.X, data.hidden)
-
-
-def test_a_base_estimator_without_weights_raises(data):
-    from sklearn.neighbors import KNeighborsClassifier
-
-    with pytest.raises(ValueError, match="fit accepts entry_weight or sample_weight"):
-        SelfPacedClassifier(KNeighborsClassifier()).fit(data.X, data.hidden)
 
 
 def test_iterations_and_folds_use_the_given_weights(data, monkeypatch):

@@ -1,7 +1,5 @@
 """The estimators in scikit-learn: its checks, searches, pipelines and encodings."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -65,14 +63,6 @@ def test_parameters_of_the_pacing_can_be_searched(data):
     assert model.pacing.schedule.stop == 1.0
     copy.fit(data.X, data.hidden)
     assert copy.history_[-1]["mean_weight"] == pytest.approx(0.6, abs=0.02)
-
-
-@pytest.mark.parametrize("cls", ESTIMATORS)
-def test_pickled_model_gives_the_same_predictions(cls, data):
-    model = make(cls).fit(data.X, data.hidden)
-    copy = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(copy.decision_function(data.X), model.decision_function(data.X))
-    np.testing.assert_array_equal(copy.predict(data.X), model.predict(data.X))
 
 
 @pytest.mark.parametrize("cls", ESTIMATORS)

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -82,29 +81,11 @@ def test_optimality_conditions(problem):
     assert (np.abs(slope[(p > 0) & (p < 1)]) <= tolerance).all()
 
 
-@given(problems, st.floats(0, 1))
-def test_weights_decrease_with_the_loss_and_increase_with_the_threshold(problem, more):
-    L, threshold, diversity = problem
-    p = weights(L, threshold, diversity)
-    assert (np.diff(p[np.argsort(L, kind="stable")]) <= 1e-12).all()
-    assert (weights(L, threshold + more, diversity) >= p - 1e-9).all()
-    assert (weights(L, threshold, diversity * (1 - more)) >= p - 1e-9).all()
-
-
 def test_without_diversity_it_is_the_hard_rule():
     L = np.array([0.1, 0.5, 0.5, 0.9])
     np.testing.assert_array_equal(weights(L, 0.5, 0.0), [1, 0, 0, 0])
     np.testing.assert_array_equal(weights(L, 0.05, 0.0), 0)
     np.testing.assert_array_equal(weights(L, 2.0, 0.0), 1)
-
-
-def test_columns_are_independent_and_may_have_different_parameters():
-    rng = np.random.default_rng(0)
-    L, threshold, diversity = rng.random((40, 3)), np.array([0.2, 0.9, 0.5]), np.array([0.0, 2.0, 100.0])
-    P = weights(L, threshold, diversity)
-    for i in range(3):
-        np.testing.assert_allclose(P[:, i], weights(L[:, i], threshold[i], diversity[i]), atol=1e-12)
-    assert (P[:, 2] == 0).all()  # group sparsity: a column with too little slack is dropped
 
 
 def test_row_blocks_do_not_change_the_weights():
@@ -131,21 +112,3 @@ def test_quantiles_are_those_of_numpy(fraction):
     expected = np.quantile(L, fraction, axis=0, method="inverted_cdf")
     np.testing.assert_allclose(q, expected, atol=1e-9)
     assert (group_quantiles([L], 1.0, COLUMNS) == np.inf).all()
-
-
-def test_float32_follows_float64():
-    L = np.random.default_rng(0).random((500, 3))
-    single = weights(L, 0.5, 3.0)
-    (P,) = RULE.weights([L.astype(np.float32)], PacingParameters(0.5, 3.0), COLUMNS)
-    assert P.dtype == np.float32
-    np.testing.assert_allclose(P, single, atol=1e-5)
-
-
-def test_torch_has_the_weights_of_numpy():
-    L = np.random.default_rng(0).random((60, 3))
-    tensors = [torch.from_numpy(L[:25]), torch.from_numpy(L[25:])]
-    (expected,) = RULE.weights([L], PacingParameters(0.3, 0.8), COLUMNS)
-    weights = torch.concat(list(RULE.weights(tensors, PacingParameters(0.3, 0.8), COLUMNS)))
-    np.testing.assert_allclose(weights.numpy(), expected, atol=1e-12)
-    quantiles = [group_quantiles(blocks, 0.3, COLUMNS) for blocks in (tensors, [L])]
-    np.testing.assert_allclose(quantiles[0].numpy(), quantiles[1], atol=1e-12)

@@ -70,6 +70,8 @@ def test_weights_decrease_with_the_loss_and_increase_with_the_threshold(rule, L,
     p = weights(rule, L, threshold, diversity)
     assert (np.diff(p[np.argsort(L, kind="stable")]) <= 1e-12).all()
     assert (weights(rule, L, threshold + more, diversity) >= p - 1e-9).all()
+    if isinstance(rule, GroupSparsePacing):
+        assert (weights(rule, L, threshold, diversity * (1 - more)) >= p - 1e-9).all()
 
 
 @every_rule

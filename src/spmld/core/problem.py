@@ -127,17 +127,17 @@ class Engine:
     steps_per_pass: ClassVar[int] = 1
     """Number of steps of a bisection in one pass over the blocks: several where a pass takes long."""
 
+    def results(self, function: Callable[..., Any], *rows: Sequence[Any]) -> Iterator[Any]:
+        """Yield the results of `function` for the arguments of each block."""
+        return (function(*args) for args in zip(*rows, strict=True))
+
     def map(self, function: Callable[..., Any], *rows: Sequence[Any]) -> tuple[Any, ...]:
         """Apply `function` to the arguments of each block."""
-        return tuple(function(*args) for args in zip(*rows, strict=True))
+        return tuple(self.results(function, *rows))
 
     def sum(self, function: Callable[..., Any], *rows: Sequence[Any], combine: Combine = add) -> Any:
         """Sum an array, or each array of a tuple, over the blocks, or combine them by another associative function."""
-        total: Any = None
-        for args in zip(*rows, strict=True):
-            part = function(*args)
-            total = part if total is None else combine_parts(combine, total, part)
-        return total
+        return reduce(partial(combine_parts, combine), self.results(function, *rows))
 
     def gather(self, rows: Sequence[Any]) -> tuple[Any, ...]:
         """Return the values of all blocks in the memory of this process."""
@@ -194,13 +194,9 @@ class ThreadEngine(Engine):
     def __init__(self, pool: ThreadPoolExecutor, n_threads: int):
         self._pool, self.n_threads = pool, n_threads
 
-    def map(self, function: Callable[..., Any], *rows: Sequence[Any]) -> tuple[Any, ...]:
-        """Apply `function` to the arguments of each block."""
-        return tuple(self._pool.map(function, *rows))
-
-    def sum(self, function: Callable[..., Any], *rows: Sequence[Any], combine: Combine = add) -> Any:
-        """Sum an array, or each array of a tuple, over the blocks, or combine them by another associative function."""
-        return reduce(partial(combine_parts, combine), self.map(function, *rows))
+    def results(self, function: Callable[..., Any], *rows: Sequence[Any]) -> Iterator[Any]:
+        """Yield the results of `function` for the arguments of each block, in their order."""
+        return self._pool.map(function, *rows)
 
 
 def combine_parts(combine: Combine, a: Any, b: Any) -> Any:

@@ -93,17 +93,13 @@ class _MaskedLinear(LinearModel):
     def _initialize(self, X: Any, problem: Problem, intercepts: Any) -> Any:
         """Return the coefficients of the last fit if `warm_start`, else zeros with the given intercepts."""
         d, l = X.shape[1], problem.n_labels
-        last = np.zeros((d + int(self.fit_intercept), l), dtype=numpy_dtype(X))
+        B = np.zeros((d + int(self.fit_intercept), l), dtype=numpy_dtype(X))
+        B[d:] = to_numpy(intercepts)
         if self.warm_start and hasattr(self, "coef_") and tuple(self.coef_.shape) == (l, d):
-            last[:d] = to_numpy(to_dense(self.coef_, "coef_")).T
-            last[d:] = to_numpy(self.intercept_)
+            B[:d], B[d:] = to_numpy(to_dense(self.coef_, "coef_")).T, to_numpy(self.intercept_)
             observed = problem.sum(lambda block: block.entries.column_sums(1.0 * (block.J != 0)))
-            last[:, to_numpy(observed) == 0] = 0
-            return move(last, X)
-        B = move(last, X)
-        if self.fit_intercept:
-            B[-1, :] = intercepts
-        return B
+            B[:, to_numpy(observed) == 0] = 0
+        return move(B, X)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -156,8 +156,8 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
         weights, observed = weights.astype(float), labels.observed
 
         def update(number: int, last: _State) -> tuple[_State, dict[str, Any], bool]:
-            fitted = self._fitted(last.estimator, X, labels, last.P * weights)
-            losses = self._losses(fitted, X, labels, last.P * weights, folds)
+            fitted = self._fitted(last.estimator, X, Y, last.P * weights)
+            losses = self._losses(fitted, X, Y, last.P * weights, folds)
             paced = pacing(number - 1, (losses,))
             (P,) = paced.weights
             fit, change = float((P * losses).sum()), float(np.abs(P - last.P)[observed].mean())
@@ -178,34 +178,33 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
         if result.status is Status.MAX_ITER and not final.ended:
             message = f"The pacing schedule did not end within max_iter={self.max_iter} iterations; increase max_iter"
             warn_not_converged(self, message)
-        self.estimator_ = self._fitted(final.estimator, X, labels, final.P * weights)
+        self.estimator_ = self._fitted(final.estimator, X, Y, final.P * weights)
         self.self_paced_weights_ = final.P
         self.losses_ = np.where(observed, final.losses, np.nan)
         self.history_ = result.history
         self.n_iter_ = len(result.history)
 
-    def _fitted(self, base: Any, X: Any, labels: Labels, weights: NDArray[Any]) -> Any:
+    def _fitted(self, base: Any, X: Any, Y: NDArray[Any], weights: NDArray[Any]) -> Any:
         """Fit a clone of the base estimator, or the estimator itself if it has a warm start."""
         if not getattr(base, "warm_start", False):
             base = clone(base)
-        return base.fit(X, np.where(labels.observed, labels.signs, np.nan), entry_weight=weights)
+        return base.fit(X, Y, entry_weight=weights)
 
     def _losses(
-        self, fitted: Any, X: Any, labels: Labels, weights: NDArray[Any], folds: list[Fold] | None
+        self, fitted: Any, X: Any, Y: NDArray[Any], weights: NDArray[Any], folds: list[Fold] | None
     ) -> NDArray[Any]:
         """Return the training losses of the fitted estimator, or out-of-fold losses of its clones.
 
         Missing entries count as positives. Losses are 0 for the test samples of a fold without training entries.
         """
-        score = partial(scores_from, n_labels=labels.signs.shape[1])
+        score = partial(scores_from, n_labels=Y.shape[1])
         if folds is None:
             scores = score(fitted, X)
         else:
-            Y = np.where(labels.observed, labels.signs, np.nan)
             scores = cross_fit(fitted, X, Y, folds, entry_weight=weights, score=score, n_jobs=self.n_jobs).scores
         # The logistic loss of log-odds is -log p.
         loss = fitted.loss if isinstance(fitted, MultiLabelEstimator) else "logistic"
-        losses = LOSSES[loss].value(np.where(labels.signs < 0, -1, 1), scores)
+        losses = LOSSES[loss].value(np.where(Y < 0, -1, 1), scores)
         for train, test in folds or ():
             if not weights[train].any():
                 losses[test] = 0

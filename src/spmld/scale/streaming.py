@@ -3,16 +3,15 @@
 import pickle  # nosec B403
 import tempfile
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import count
-from operator import add
 from pathlib import Path
 from typing import Any, ClassVar
 
 from spmld._arrays import n_bytes
 from spmld.core.lazy_matrix import LazyMatrix, SelectedRows, loaded
-from spmld.core.problem import Combine, Engine, combine_parts
+from spmld.core.problem import Engine
 
 
 class RemoteEngine(Engine):
@@ -62,17 +61,13 @@ class StreamEngine(RemoteEngine):
         self._directory = tempfile.TemporaryDirectory(prefix="spmld-")
         self._names = count()
 
+    def results(self, function: Callable[..., Any], *rows: Sequence[Any]) -> Iterator[Any]:
+        """Yield the results of `function` for the arguments of each block."""
+        return (function(*map(_load, args)) for args in zip(*rows, strict=True))
+
     def map(self, function: Callable[..., Any], *rows: Sequence[Any]) -> tuple[Any, ...]:
         """Apply `function` to the arguments of each block."""
-        return tuple(_Value(self, function(*map(_load, args))) for args in zip(*rows, strict=True))
-
-    def sum(self, function: Callable[..., Any], *rows: Sequence[Any], combine: Combine = add) -> Any:
-        """Sum an array, or each array of a tuple, over the blocks."""
-        total: Any = None
-        for args in zip(*rows, strict=True):
-            part = function(*map(_load, args))
-            total = part if total is None else combine_parts(combine, total, part)
-        return total
+        return tuple(_Value(self, result) for result in self.results(function, *rows))
 
     def gather(self, rows: Sequence[Any]) -> tuple[Any, ...]:
         """Return the values of all blocks in memory."""

@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from spmld._arrays import move, row_slices, to_numpy
+from spmld._arrays import move, to_numpy
 from spmld._device import to_device
 from spmld._validation import Positive, PositiveInt, Validated
 from spmld.core.designs import OtherLabels, Penalty
 from spmld.core.losses import LOSSES, logistic
 from spmld.core.newton import newton_minimize
-from spmld.core.problem import Problem, make_problem
+from spmld.core.problem import make_problem
 from spmld.labels import read_labels
 
 _Matrix = NDArray[np.float64]
@@ -94,8 +94,9 @@ class DependencyCorrection(Validated):
         weights = signs != 0 if entry_weight is None else np.where(signs != 0, entry_weight, 0.0)
         z = _label_values(scores, known)
         part = slice(None, None, -(-len(scores) // self.max_samples))
-        X = to_device(_side_by_side(z[part], scores[part]), self.device)
-        problem, l = _problem(X, signs[part], weights[part]), scores.shape[1]
+        X, l = to_device(np.concatenate([z[part], scores[part]], axis=1), self.device), scores.shape[1]
+        group = np.zeros(X.shape[0], dtype=np.int8)
+        problem = make_problem(X, move(signs[part], X), move(weights[part], X), move(group, X), 1)
         design, start = OtherLabels(move(np.arange(l), X)), move(np.zeros((l + 1, l)), X)
         options: Any = {"offset": problem.split(X[:, l:]), "tol": self.tol, "reorthogonalize": True}
         result = newton_minimize(problem, LOSSES["logistic"], design, Penalty(1 / self.C), start, **options)
@@ -121,13 +122,9 @@ class DependencyCorrection(Validated):
         check_is_fitted(self)
         if weight == 0:
             return scores
-        z, corrected = _label_values(scores, known), np.empty(scores.shape)
-        design, nothing = OtherLabels(np.arange(scores.shape[1])), np.zeros(scores.shape, dtype=np.int8)
-        for rows in row_slices(*z.shape):
-            problem = _problem(_side_by_side(z[rows], scores[rows]), nothing[rows], nothing[rows])
-            correction = np.concatenate(problem.map(lambda block: design.scores(block, self.coef_)))
-            corrected[rows] = scores[rows] + weight * correction
-        return corrected
+        own, intercept = np.diag(self.coef_[:-1]), self.coef_[-1]
+        others = _label_values(scores, known) @ self.label_dependencies_
+        return scores + weight * (others + scores * own + intercept)
 
     @property
     def label_dependencies_(self) -> _Matrix:
@@ -141,14 +138,3 @@ def _label_values(scores: _Matrix, known: Any) -> _Matrix:
         return logistic(scores)
     signs = read_labels(known, name="known").signs
     return np.where(signs == 0, logistic(scores), signs > 0)
-
-
-def _side_by_side(z: _Matrix, scores: _Matrix) -> _Matrix:
-    """Return the features of `OtherLabels`."""
-    return np.concatenate([z, scores], axis=1)
-
-
-def _problem(X: Any, signs: NDArray[np.int8], weights: NDArray[Any]) -> Problem:
-    """Return a problem with one group of samples."""
-    group = np.zeros(X.shape[0], dtype=np.int8)
-    return make_problem(X, move(signs, X), move(weights, X), move(group, X), 1)

@@ -150,10 +150,8 @@ def stratified_folds(data: BlockData, n_folds: int, seed: int, groups: NDArray[n
     n, rng, fold = data.n, check_random_state(seed), np.zeros(data.n, dtype=np.int16)
     for start, stop in pairwise(np.linspace(0, n, -(-n // MAX_STRATIFIED) + 1).astype(int)):
         rows = np.arange(start, stop) if stop - start < n else None
-        signs, part = (
-            take_rows(data.engine, data.signs, data.counts, rows),
-            None if groups is None else groups[start:stop],
-        )
+        signs = take_rows(data.engine, data.signs, data.counts, rows)
+        part = None if groups is None else groups[start:stop]
         folds = make_folds(n_folds, signs, Labels(signs, SIGNS), random_state=rng, groups=part)
         for i, (_, tested) in enumerate(folds):
             fold[start + tested] = i
