@@ -17,7 +17,7 @@ from spmld._validation import Fraction, NonNegative, PositiveInt, RandomState, R
 from spmld.estimators._base import MultiLabelEstimator
 from spmld.estimators.ensemble.noise_scores import default_boosting, entry_log_loss, estimate_rates
 from spmld.estimators.ensemble.score_correction import ScoreCorrection
-from spmld.estimators.ensemble.training_data import HeldOutLoss, Scores, TrainingData, split_samples
+from spmld.estimators.ensemble.training_data import HeldOutLoss, Scores, TrainingData, spacing, split_samples
 from spmld.estimators.ensemble.updating import NOISE_PARAMETERS, KeptData, UpdateMixin
 from spmld.estimators.ensemble.view_fitting import (
     PathResult,
@@ -345,10 +345,12 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
         coef = first_fold_coef(results, self.transformers_)
         if coef is None:
             return
-        ((signs,), (learned,), (held_out,)) = data.data.signs, data.learned(), data.folds.test[0]
+        rows = slice(None, None, spacing(data.data.n))  # more samples would take long and change little
+        signs, learned, held_out = (A[rows] for (A,) in (data.data.signs, data.learned(), data.folds.test[0]))
         known = np.where(np.isnan(self.class_prior_), signs, signs > 0) * learned  # no weak negatives
-        labels, predicted = Labels(known.astype(np.int8), SIGNS), self.correction_.margins(self.out_of_fold_scores_) > 0
-        self.reference_ = make_reference(X, labels, predicted, coef=coef, held_out=held_out)
+        labels, scores = Labels(known.astype(np.int8), SIGNS), self.out_of_fold_scores_[rows]
+        predicted = self.correction_.margins(scores) > 0
+        self.reference_ = make_reference(X[rows], labels, predicted, coef=coef, held_out=held_out)
 
     def _scores(self, X: Any) -> Any:
         return move(self.correction_.correct(self._view_scores(X)), X)
