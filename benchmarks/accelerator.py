@@ -74,8 +74,8 @@ def profile(torch, X, Y):
         def _pacing(self, problem):
             return in_range(torch, "P", super()._pacing(problem))
 
-        def _solve(self, problem, objective, state, report):
-            result = super()._solve(problem, objective, state, report)
+        def _solve(self, problem, objective, state):
+            result = super()._solve(problem, objective, state)
             start, seconds = set_W(problem, result.state, 0 * result.state.W), []
             for count in (2, 2, 7):
                 step = UpdateW(tol=0.0, max_iter=count)
