@@ -80,7 +80,7 @@ def concatenate(tensors: Sequence[Tensor]) -> Tensor:
     return tensors[0].apply("Concat", *tensors[1:], axis=1)
 
 
-def log_odds(p: Tensor, q: Tensor) -> Tensor:
+def log_ratio(p: Tensor, q: Tensor) -> Tensor:
     """Return log(p / q), with p and q bounded from below as in `spmld.estimators.probabilities.log_odds`."""
     bound = np.finfo(float).eps
     return p.apply("Max", bound).apply("Log") - q.apply("Max", bound).apply("Log")

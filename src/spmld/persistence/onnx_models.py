@@ -26,7 +26,7 @@ from spmld.estimators.probabilities import BEND
 from spmld.estimators.trees import Trees
 from spmld.model_selection import DecisionRule, ThresholdClassifier
 from spmld.persistence.linear import linear_coefficients
-from spmld.persistence.onnx_graph import Operators, Tensor, concatenate, log_odds, unsupported
+from spmld.persistence.onnx_graph import Operators, Tensor, concatenate, log_ratio, unsupported
 
 Outputs = tuple[Any, Any, DecisionRule | None]
 """Scores, probabilities, and the rule for decisions; None if labels with positive scores are predicted."""
@@ -181,7 +181,7 @@ def _forest(build: Operators, model: MaskedForest, inputs: Any) -> Outputs:
         means = concatenate(totals) * (1 / np.maximum(n_trees, 1))
         p = (means + np.where(n_trees > 0, 0.0, model.prior_)) * slope + intercept
         p = p.apply("Max", smallest).apply("Min", largest)
-        return log_odds(p, 1.0 - p), p
+        return log_ratio(p, 1.0 - p), p
 
     return *build.formula(function, inputs, l, l), None
 
@@ -197,7 +197,7 @@ def _per_label(build: Operators, estimators: Sequence[Any], prior: Any, inputs: 
             for part, p in zip(estimators, prior, strict=True)
         ]
         p, q = (concatenate([pair.columns([j]) for pair in pairs]) for j in (1, 0))
-        return log_odds(p, q), p
+        return log_ratio(p, q), p
 
     return *build.formula(function, parts, len(estimators), len(estimators)), None
 

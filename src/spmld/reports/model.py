@@ -131,6 +131,9 @@ def _decision(rule: DecisionRule | None) -> str:
         return f"labels with a probability above {rule.decision:g}"
     if isinstance(rule.decision, str) and rule.decision.endswith("f1"):
         return f"labels that maximize the expected {metric_label(rule.decision)}"
+    if isinstance(rule.decision, dict):
+        single = [f"{label} above {result.threshold:.3g}" for label, result in rule.label_precisions_.items()]
+        return f"{'; '.join(single)}; of the others, labels that maximize the expected F1"
     return f"{rule.decision} for each label, with probability 0.9"
 
 
