@@ -74,6 +74,7 @@ def evaluate(
     mask: Any = None,
     k: int | Iterable[int] = (1, 3, 5),
     entry_weight: Any = None,
+    metrics: Iterable[str] | None = None,
 ) -> Evaluation:
     """Compute all metrics for which the required scores, predictions or probabilities are given.
 
@@ -91,6 +92,8 @@ def evaluate(
     entry_weight : array-like of shape (n_samples, n_labels) or (n_samples,), optional
         Weights of the observed entries, such as the inverse of the probability that an entry is observed. Only the
         metrics over labels and entries are computed, because the others do not accept weights.
+    metrics : iterable of str, optional
+        Names of the metrics to compute, such as "macro_f1" and "precision_at_3". By default, all.
 
     Returns
     -------
@@ -119,14 +122,17 @@ def evaluate(
     signs, weights = weigh(labels.signs, entry_weight)
     labels, weighted = replace(labels, signs=signs), {} if weights is None else {"entry_weight": weights}
     ks = (k,) if isinstance(k, int | np.integer) else tuple(k)
-    used = [metric for metric in METRICS.values() if metric.needs in values and (metric.weighted or weights is None)]
-    names = [name for metric in used for name in names_at_k(metric.name, ks)]
-    return Evaluation(_evaluate_metric(name, labels, values, weighted) for name in names)
+    if metrics is None:
+        used = [m for m in METRICS.values() if m.needs in values and (m.weighted or weights is None)]
+        metrics = [name for metric in used for name in names_at_k(metric.name, ks)]
+    return Evaluation(_evaluate_metric(name, labels, values, weighted) for name in metrics)
 
 
 def _evaluate_metric(name: str, labels: Labels, values: dict[str, Any], weighted: dict[str, Any]) -> EvaluationRow:
     """Return the row of a metric. The value is NaN, without a warning, if it is undefined."""
     metric, options = get_metric(name)
+    if metric.needs not in values:
+        raise ValueError(f"{name} needs {metric.needs}, got none")
     compute, signs = partial(metric.function, labels, values[metric.needs], **options, **weighted), labels.signs
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
