@@ -78,10 +78,8 @@ def from_frame(frame: Any, *, name: str = "", source: str = "", **roles: Any) ->
         raise TableError(problems, source)
     try:
         X, kinds, encoder = _encode(features, table)
-    except TableError as error:
-        raise TableError(error.problems, source) from None
-    except ValueError as error:
-        raise TableError([TableProblem(str(error))], source) from error
+    except ValueError as error:  # a TableError has several problems
+        raise TableError(getattr(error, "problems", [TableProblem(str(error))]), source) from error
     notes = [*labels.notes, *_feature_notes(features, table, kinds, encoder), *_row_notes(frame, table, kinds)]
     for note in notes:
         warnings.warn(TableWarning(note), stacklevel=2)
