@@ -1,6 +1,7 @@
 """`evaluate` computes all metrics and counts the samples, labels or entries used."""
 
 import numpy as np
+import pytest
 
 from spmld import metrics
 from spmld.metrics import evaluate
@@ -53,6 +54,9 @@ def test_only_metrics_whose_input_is_given_are_computed():
     assert from_probabilities["ranking_loss"] == metrics.ranking_loss(Y, S)
     assert "log_loss" in from_probabilities
     assert "macro_f1" not in from_probabilities
+    assert list(evaluate(Y, S, metrics=["recall_at_2", "coverage"])) == ["recall_at_2", "coverage"]
+    with pytest.raises(ValueError, match="log_loss needs probabilities, got none"):
+        evaluate(Y, S, metrics=["log_loss"])
 
 
 def test_a_mask_is_the_same_as_nan():

@@ -53,17 +53,18 @@ def csv_separator(lines: list[str], usual: str = ",") -> str:
     >>> csv_separator(["title;review", "Blue;slow, sad and long", "Red;loud"])
     ';'
     """
-    best, best_quality = usual, (False, 1)
-    for separator in (usual, *CSV_SEPARATORS):
+
+    def quality(separator: str) -> tuple[bool, int]:
+        """Return whether all lines have the same number of columns, above 1, and the number of the first line."""
         with _long_fields():
             widths = [len(row) for row in csv.reader(lines, delimiter=separator) if row]
         widths = widths[:-1] if len(lines) == HEAD else widths  # a value of the last row may continue after the head
-        quality = bool(widths) and widths[0] > 1 and len(set(widths)) == 1, widths[0] if widths else 0
-        if quality[0] and separator == usual == "\t":  # the extension and the lines agree
-            return separator
-        if quality > best_quality:
-            best, best_quality = separator, quality
-    return best
+        return bool(widths) and widths[0] > 1 and len(set(widths)) == 1, widths[0] if widths else 0
+
+    if usual == "\t" and quality(usual)[0]:  # the extension and the lines agree
+        return usual
+    best = max((usual, *CSV_SEPARATORS), key=quality)
+    return best if quality(best) > (False, 1) else usual
 
 
 def csv_blocks(

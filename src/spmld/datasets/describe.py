@@ -73,11 +73,6 @@ class Description:
         self.mean_imbalance = float(finite.mean()) if finite.size else np.nan
 
     @property
-    def missing_per_label(self) -> NDArray[np.float64]:
-        """Fraction of the entries of each label that are missing."""
-        return 1 - self.observed / self.n_samples
-
-    @property
     def positive_only(self) -> NDArray[np.bool_]:
         """Which labels have observed positives, missing entries and no observed negative."""
         return (self.positives > 0) & (self.positives == self.observed) & (self.observed < self.n_samples)
@@ -110,7 +105,7 @@ class Description:
                 "positives": int(self.positives[i]),
                 "frequency": float(self.frequencies[i]),
                 "imbalance": float(self.imbalance[i]),
-                "missing": float(self.missing_per_label[i]),
+                "missing": 1 - float(self.observed[i]) / self.n_samples,
             }
             for i in order
         ]

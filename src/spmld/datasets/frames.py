@@ -92,10 +92,8 @@ def from_frame(frame: Any, *, name: str = "", source: str = "", **roles: Any) ->
             frame, labels.Y, answers = _read_answers(frame, table, inputs, labels)
         features = frame[inputs]
         X, kinds, encoder = _encode(features, table) if inputs else (np.empty((len(frame), 0)), {}, None)
-    except TableError as error:
-        raise TableError(error.problems, source) from None
-    except ValueError as error:
-        raise TableError([TableProblem(str(error))], source) from error
+    except ValueError as error:  # a TableError has several problems
+        raise TableError(getattr(error, "problems", [TableProblem(str(error))]), source) from error
     notes = [*labels.notes, *_feature_notes(features, table, kinds, encoder)]
     notes += _row_notes(frame, table, kinds) if inputs else []
     for note in notes:

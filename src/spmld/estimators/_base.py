@@ -275,9 +275,6 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         scores = self._all_scores(X)
         return self._wrap(move(self._labels.write(self._margins(to_numpy(scores))), scores), X)
 
-    def _label_form(self) -> Labels:
-        return self._labels
-
     def score(self, X: Any, y: Any = None, mask: Any = None) -> float:
         """Return the fraction of samples whose observed labels are all predicted correctly.
 

@@ -1,6 +1,5 @@
 """Predictions as data frames."""
 
-from abc import ABC, abstractmethod
 from typing import Any, Self
 
 from spmld._arrays import to_numpy
@@ -8,8 +7,8 @@ from spmld._io import need
 from spmld.labels.encoding import Labels
 
 
-class PredictionOutputMixin(ABC):
-    """Mixin of classifiers whose predictions can be data frames.
+class PredictionOutputMixin:
+    """Mixin of classifiers whose predictions can be data frames. `_labels` are those of the last fit.
 
     Examples
     --------
@@ -22,6 +21,8 @@ class PredictionOutputMixin(ABC):
     ballad   0.5   0.5
     dance    0.5   0.5
     """
+
+    _labels: Labels
 
     def set_output(self, *, predict: str | None = None) -> Self:
         """Set the type of predictions.
@@ -37,7 +38,7 @@ class PredictionOutputMixin(ABC):
         -------
         self
         """
-        if predict is not None and predict not in ("default", "pandas"):
+        if predict not in (None, "default", "pandas"):
             raise ValueError(f'predict must be "default", "pandas" or None, got {predict!r}')
         if predict is not None:
             self._sklearn_output_config = {"predict": predict}  # scikit-learn's clone copies it
@@ -47,13 +48,9 @@ class PredictionOutputMixin(ABC):
         """Return predictions of X as a data frame, if this is set."""
         if getattr(self, "_sklearn_output_config", {}).get("predict", "default") == "default":
             return values
-        pandas, labels = need("pandas"), self._label_form()
+        pandas, labels = need("pandas"), self._labels
         values, index = to_numpy(values), X.index if hasattr(X, "iloc") else None
         if values.ndim == 1:
             return pandas.Series(values, index=index)
         columns = labels.classes if labels.one_dimensional else labels.names
         return pandas.DataFrame(values, index=index, columns=columns)
-
-    @abstractmethod
-    def _label_form(self) -> Labels:
-        """Return the labels of the last fit."""

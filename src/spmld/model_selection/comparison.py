@@ -3,7 +3,6 @@
 import json
 import math
 import time
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -11,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -20,6 +18,7 @@ from spmld._table import TableCell, TextTable
 from spmld._validation import indexable
 from spmld.labels import Labels, read_labels
 from spmld.labels.single_class import ignore_label_warnings, warn_of_metrics
+from spmld.metrics import evaluate
 from spmld.metrics.registry import get_metric, names_at_k
 from spmld.model_selection.splitters import check_splitter
 from spmld.model_selection.statistics import PairedTest, Verdict, holm_correction, paired_t_test
@@ -224,8 +223,8 @@ def compare(
     folds = list(check_splitter(cv, len(labels.signs), random_state).split(X, Y))
     comparison = Comparison(names, list(estimators), reference, len(folds), _test_train_ratio(folds, len(labels.signs)))
     for method, estimator in estimators.items():
-        evaluate = delayed(partial(_evaluate_fold, method, estimator, X, Y, labels, names))
-        _add(comparison, method, Parallel(n_jobs, return_as="generator")(evaluate(*fold) for fold in folds), callback)
+        task = delayed(partial(_evaluate_fold, estimator, X, Y, labels, names))
+        _add(comparison, method, Parallel(n_jobs, return_as="generator")(task(*fold) for fold in folds), callback)
     return comparison
 
 
@@ -274,25 +273,13 @@ def _metric_names(metrics: Sequence[str]) -> list[str]:
 
 
 def _evaluate_fold(
-    method: str, estimator: Any, X: Any, Y: Any, labels: Labels, metrics: Iterable[str], train: Any, test: Any
+    estimator: Any, X: Any, Y: Any, labels: Labels, metrics: Iterable[str], train: Any, test: Any
 ) -> dict[str, float]:
     """Return the metrics of a fold, and the seconds it took to fit and evaluate it."""
     start = time.perf_counter()
     with ignore_label_warnings():
         model = clone(estimator).fit(_safe_indexing(X, train), _safe_indexing(Y, train))
-    predictions = predict_all(model, _safe_indexing(X, test))
-    available = {
-        "scores": predictions.scores,
-        "predictions": predictions.positive.astype(bool),
-        "probabilities": predictions.probabilities,
-    }
+    predicted = predict_all(model, _safe_indexing(X, test))
     labels = replace(labels, signs=labels.signs[test])
-    values = {}
-    for name in metrics:
-        metric, options = get_metric(name)
-        if available[metric.needs] is None:
-            raise ValueError(f"{name} needs {metric.needs}, which {method} does not provide")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UndefinedMetricWarning)  # undefined folds are NaN, and left out of means
-            values[name] = float(metric.function(labels, available[metric.needs], **options))
-    return {**values, "seconds": time.perf_counter() - start}
+    arrays = predicted.scores, predicted.positive.astype(bool), predicted.probabilities
+    return {**evaluate(labels, *arrays, metrics=metrics), "seconds": time.perf_counter() - start}

@@ -132,7 +132,7 @@ class ThresholdClassifier(PredictionOutputMixin, ClassifierMixin, MetaEstimatorM
         X, y, mask = indexable(X, y, mask)
         labels = read_labels(y, mask)
         label_decisions(self.decision, labels.shape[1], labels.names)
-        self._form = Labels(labels.signs[:0], labels.classes, labels.names, labels.one_dimensional)
+        self._labels = Labels(labels.signs[:0], labels.classes, labels.names, labels.one_dimensional)
         self.classes_ = self._fitted_classes = labels.classes
         if mask is not None:
             y = labels.write_with_missing(y)
@@ -175,15 +175,15 @@ class ThresholdClassifier(PredictionOutputMixin, ClassifierMixin, MetaEstimatorM
         """Fit the calibration and the decision rule."""
         if not ((signs > 0).any() and (signs < 0).any()):
             scores, signs = scores[:0], signs[:0]
+            names = list_labels(self._labels, np.ones(signs.shape[1], dtype=bool))
             warnings.warn(
-                f"{list_labels(self._form, np.ones(signs.shape[1], dtype=bool))}: not calibrated, because there is no "
-                "observed positive or no observed negative with an out-of-fold score; scores are used as log-odds, "
-                "with a threshold of 0.5",
+                f"{names}: not calibrated, because there is no observed positive or no observed negative with an "
+                "out-of-fold score; scores are used as log-odds, with a threshold of 0.5",
                 UserWarning,
                 stacklevel=3,
             )
         self.calibration_ = PooledCalibration().fit(scores, signs)
-        observed = replace(self._form, signs=signs)
+        observed = replace(self._labels, signs=signs)
         self.decision_rule_ = DecisionRule(decision=self.decision)
         self.decision_rule_.fit(self.calibration_.probabilities(scores), observed)
 
@@ -195,7 +195,7 @@ class ThresholdClassifier(PredictionOutputMixin, ClassifierMixin, MetaEstimatorM
 
     def _score(self, estimator: Any, X: Any) -> NDArray[np.float64]:
         """Return scores; those of `predict_proba` are log-odds of probabilities, bounded by a small constant."""
-        n_labels = self._form.signs.shape[1]
+        n_labels = self._labels.signs.shape[1]
         scores = label_scores(estimator, X, self.response_method_, self._fitted_classes, n_labels)
         if self.response_method_ == "decision_function":
             return scores
@@ -214,7 +214,7 @@ class ThresholdClassifier(PredictionOutputMixin, ClassifierMixin, MetaEstimatorM
             As in `predict`.
         """
         P = self._probabilities(X)
-        return self._wrap(np.hstack([1 - P, P]) if self._form.one_dimensional else P, X)
+        return self._wrap(np.hstack([1 - P, P]) if self._labels.one_dimensional else P, X)
 
     def predict(self, X: Any) -> Any:
         """Predict labels.
@@ -230,10 +230,7 @@ class ThresholdClassifier(PredictionOutputMixin, ClassifierMixin, MetaEstimatorM
             Labels in the encoding of `y` in `fit`.
         """
         positive = self._positive(X)
-        return self._wrap(self._form.write(positive), X)
-
-    def _label_form(self) -> Labels:
-        return self._form
+        return self._wrap(self._labels.write(positive), X)
 
     def score(self, X: Any, y: Any, mask: Any = None) -> float:
         """Return the fraction of samples with all observed labels correct (the accuracy for one label).
