@@ -75,11 +75,8 @@ def evaluate(
     mask: Any = None,
     k: int | Iterable[int] = (1, 3, 5),
     entry_weight: Any = None,
-<<<<<<< HEAD
     hierarchy: Hierarchy | None = None,
-=======
     metrics: Iterable[str] | None = None,
->>>>>>> w-slim2
 ) -> Evaluation:
     """Compute all metrics for which the required scores, predictions or probabilities are given.
 
@@ -97,13 +94,10 @@ def evaluate(
     entry_weight : array-like of shape (n_samples, n_labels) or (n_samples,), optional
         Weights of the observed entries, such as the inverse of the probability that an entry is observed. Only the
         metrics over labels and entries are computed, because the others do not accept weights.
-<<<<<<< HEAD
     hierarchy : Hierarchy, optional
         Hierarchy of the labels, for `hierarchical_f1` of the predictions.
-=======
     metrics : iterable of str, optional
         Names of the metrics to compute, such as "macro_f1" and "precision_at_3". By default, all.
->>>>>>> w-slim2
 
     Returns
     -------
@@ -132,9 +126,10 @@ def evaluate(
     signs, weights = weigh(labels.signs, entry_weight)
     labels, weighted = replace(labels, signs=signs), {} if weights is None else {"entry_weight": weights}
     ks = (k,) if isinstance(k, int | np.integer) else tuple(k)
-<<<<<<< HEAD
-    used = [metric for metric in METRICS.values() if metric.needs in values and (metric.weighted or weights is None)]
-    named = {name: get_metric(name) for metric in used for name in names_at_k(metric.name, ks)}
+    if metrics is None:
+        used = [m for m in METRICS.values() if m.needs in values and (m.weighted or weights is None)]
+        metrics = [name for metric in used for name in names_at_k(metric.name, ks)]
+    named = {name: get_metric(name) for name in metrics}
     if hierarchy is not None and "predictions" in values and weights is None:
         metric = Metric(hierarchical_f1, "predictions", "entries", greater_is_better=True)
         named[metric.name] = metric, {"hierarchy": hierarchy}
@@ -142,24 +137,11 @@ def evaluate(
         _evaluate_metric(name, metric, labels, values[metric.needs], {**options, **weighted})
         for name, (metric, options) in named.items()
     )
-=======
-    if metrics is None:
-        used = [m for m in METRICS.values() if m.needs in values and (m.weighted or weights is None)]
-        metrics = [name for metric in used for name in names_at_k(metric.name, ks)]
-    return Evaluation(_evaluate_metric(name, labels, values, weighted) for name in metrics)
->>>>>>> w-slim2
 
 
 def _evaluate_metric(name: str, metric: Metric, labels: Labels, values: Any, options: dict[str, Any]) -> EvaluationRow:
     """Return the row of a metric. The value is NaN, without a warning, if it is undefined."""
-<<<<<<< HEAD
     compute, signs = partial(metric.function, labels, values, **options), labels.signs
-=======
-    metric, options = get_metric(name)
-    if metric.needs not in values:
-        raise ValueError(f"{name} needs {metric.needs}, got none")
-    compute, signs = partial(metric.function, labels, values[metric.needs], **options, **weighted), labels.signs
->>>>>>> w-slim2
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         if metric.over == "entries":
