@@ -76,7 +76,7 @@ def test_methods_with_and_without_a_decision_rule():
 def test_a_held_out_estimate_that_fails_keeps_the_model(cli, files, monkeypatch):
     import spmld.model_selection.cross_fitting as cross_fitting
 
-    def fail(*_):
+    def fail(*_, **__):
         raise ValueError("too few neighbors")
 
     monkeypatch.setattr(cross_fitting, "cross_fit", fail)

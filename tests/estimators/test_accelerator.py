@@ -44,7 +44,10 @@ def test_fits_are_those_of_numpy(estimator, accelerator):
 
 
 def test_the_ensemble_is_that_of_numpy(accelerator):
-    model = SelfPacedEnsemble(Cs=(3.0, 30.0), alphas=(0.3, 3.0), n_trees=(20,), n_landmarks=40, random_state=0)
+    settings = {"Cs": (3.0, 30.0), "alphas": (0.3, 3.0), "n_trees": (20,), "n_landmarks": 40, "random_state": 0}
+    views = tuple(SelfPacedEnsemble(**settings).fit(*TENSORS).view_weights_)
+    assert views == ("linear", "ridge", "kernel")  # trees are grown on the CPU
+    model = SelfPacedEnsemble(**settings, views=(*views, "boosting"))
     expected = model.fit(DATA.X, Y).decision_function(DATA.X)
     fitted = model.fit(*TENSORS)
     scores = fitted.decision_function(TENSORS[0])

@@ -237,7 +237,7 @@ def test_sparse_arrays_of_every_part_are_checked(tmp_path):
     kernel = spmld.estimators.scaling.LandmarkFeatures(5, random_state=0).fit(sp.csr_array(X))
     kernel.kernel_.components_ = invalid
     neighbors = spmld.MLkNN().fit(sp.csr_array(X), Y)
-    neighbors._search._fit_X.indices[3] = 10**6
+    neighbors._samples.indices[3] = 10**6
     schedule = spmld.pacing.QuantileSchedule()  # no estimator
     schedule.start = invalid
     nested = np.array([None, {"a": (1, invalid)}], dtype=object)

@@ -8,6 +8,7 @@ from sklearn.utils import get_tags
 
 from spmld._arrays import move, to_numpy
 from spmld.estimators._base import MultiLabelEstimator
+from spmld.estimators._inputs import check_weights
 from spmld.estimators.ensemble import SelfPacedEnsemble
 from spmld.estimators.probabilities import log_odds
 from spmld.labels import Hierarchy, Labels
@@ -82,7 +83,8 @@ class HierarchicalClassifier(MetaEstimatorMixin, MultiLabelEstimator):
         return self._read_hierarchy().infer_labels(labels)
 
     def _weigh_labels(self, labels: Labels, entry_weight: Any) -> tuple[Labels, Any]:
-        inferred, weights = super()._weigh_labels(labels, entry_weight)
+        labels, _ = check_weights(entry_weight, labels)  # entries of weight 0 imply nothing
+        inferred, weights = check_weights(entry_weight, self._infer_labels(labels))
         if (inferred.observed == labels.observed).all() or not self._accepts_entry_weight():
             return inferred, weights
         return inferred, weights * inference_weights(labels, inferred)
