@@ -1,6 +1,7 @@
 """MaskedBoosting: gradient boosting of the observed entries of all labels, with shared trees."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import check_random_state
 
-from spmld._arrays import features_to_numpy, move, to_numpy
+from spmld._arrays import features_to_numpy, move, row_slices, to_numpy
 from spmld._validation import (
     COMMON_CONSTRAINTS,
     FRACTION,
@@ -90,6 +91,9 @@ class MaskedBoosting(MultiLabelEstimator):
         :math:`\lambda`.
     warm_start : bool, default=False
         Whether to keep the trees of the last fit if its data were the same, and only add or remove trees.
+    keep_decisions : bool, default=False
+        Whether to keep the decisions of the trees of the last fit, and only fit the values of their leaves to all
+        samples, for updates with new samples or labels.
     random_state : int, RandomState or None, default=None
         Seed for the samples and the features of each tree.
     false_positive_rate, false_negative_rate : float or array-like of shape (n_labels,), default=0.0
@@ -142,6 +146,7 @@ class MaskedBoosting(MultiLabelEstimator):
         "subsample": [FRACTION],
         "n_projections": [POSITIVE_INT],
         "l2_regularization": [NON_NEGATIVE],
+        "keep_decisions": ["boolean"],
     }
 
     n_estimators: int = 200
@@ -154,6 +159,7 @@ class MaskedBoosting(MultiLabelEstimator):
     n_projections: int = 8
     max_samples: int | None = None
     warm_start: bool = False
+    keep_decisions: bool = False
     random_state: Any = None
     false_positive_rate: Any = 0.0
     false_negative_rate: Any = 0.0
@@ -165,6 +171,9 @@ class MaskedBoosting(MultiLabelEstimator):
         p = rates.true_probability(smoothed_frequency(labels.signs, weights))
         edge = 1 / (2 + weights.sum(axis=0))
         self.intercept_ = log_odds(np.clip(p, edge, 1 - edge))
+        if self.keep_decisions and hasattr(self, "trees_"):
+            self.trees_, self._fitted_to = self._fit_leaves(X, signs, weights, loss), ""
+            return
         trees = self._last_trees(X, labels, weights)
         self.trees_ = self.boost(X, signs, weights, self.intercept_ + trees.scores(X), loss, trees)
 
@@ -215,9 +224,25 @@ class MaskedBoosting(MultiLabelEstimator):
             random_state=rng.randint(2**31 - 1),
         ).fit(X.columns, self._targets(g, h, rng), sample_weight=chosen, check_input=False)
         leaves = tree.tree_.apply(X.rows)
-        member = sp.csr_array((chosen, leaves, np.arange(n + 1)), shape=(n, tree.tree_.node_count)).T
-        steps = member @ g / (member @ h + self.l2_regularization + SMALLEST)
-        return Trees.from_tree(tree.tree_, self.learning_rate * steps), leaves
+        return Trees.from_tree(tree.tree_, self._values(leaves, tree.tree_.node_count, chosen, g, h)), leaves
+
+    def _values(self, leaves: NDArray[Any], n_nodes: int, chosen: _Floats, g: _Floats, h: _Floats) -> _Floats:
+        """Return the Newton steps of the leaves of a tree from weighted samples, multiplied by the learning rate."""
+        member = sp.csr_array((chosen, leaves, np.arange(len(g) + 1)), shape=(len(g), n_nodes)).T
+        return self.learning_rate * (member @ g / (member @ h + self.l2_regularization + SMALLEST))
+
+    def _fit_leaves(self, X: Any, signs: _Floats, weights: _Floats, loss: Loss) -> Trees:
+        """Return the trees of the last fit with leaves that are fitted to all samples."""
+        trees, n = self.trees_, len(signs)
+        rows = row_slices(n, max(len(trees.roots), X.shape[1]))
+        leaves_of_trees = np.concatenate([trees.leaves(X[part]) for part in rows]).T
+        scores, value = np.tile(self.intercept_, (n, 1)), np.zeros((len(trees.feature), signs.shape[1]))
+        for leaves, (start, stop) in zip(leaves_of_trees, pairwise([*trees.roots, len(value)]), strict=True):
+            slope, curvature = loss.derivatives(signs, scores)
+            steps = self._values(leaves - start, stop - start, np.ones(n), -weights * slope, weights * curvature)
+            value[start:stop] = steps
+            scores += steps[leaves - start]
+        return replace(trees, value=value)
 
     def _targets(self, g: _Floats, h: _Floats, rng: np.random.RandomState) -> _Floats:
         """Return what a tree is grown on: gradients of the same scale for all labels, or random sums of them."""

@@ -269,8 +269,11 @@ class SelfPacedEnsemble(UpdateMixin, CallbackSupportMixin, MultiLabelEstimator):
             self.out_of_fold_scores_[any_view.sampled()] = self.correction_.held_out_scores_
         kept = map(in_memory, values)
         self.training_data_ = KeptData.from_blocks(features, data.labels, *kept) if self.keep_data else None
-        for X in features:
-            self._set_reference(X, any_view, results)
+        self.__dict__.pop("reference_", None)
+        coef = first_fold_coef(results, self.transformers_)
+        if features and coef is not None:
+            (learned,), (held_out,) = any_view.learned(), any_view.folds.test[0]
+            self._set_reference(features[0], data.signs[0], learned, held_out, coef)
 
     def _rates(self) -> NoiseRates:
         return NoiseRates(self.false_positive_rate_, self.false_negative_rate_)
@@ -332,12 +335,8 @@ class SelfPacedEnsemble(UpdateMixin, CallbackSupportMixin, MultiLabelEstimator):
         ).fit(scores, labels, weights, fold, learned, known=Labels(known, SIGNS), rates=self._rates())
         self.label_dependencies_ = self.correction_.dependency_.label_dependencies_
 
-    def _set_reference(self, X: Any, data: TrainingData, results: Mapping[str, PathResult]) -> None:
-        """Summarize the training data for `spmld.monitoring.monitor`, with a linear view fitted without a fold."""
-        coef = first_fold_coef(results, self.transformers_)
-        if coef is None:
-            return
-        ((signs,), (learned,), (held_out,)) = data.data.signs, data.learned(), data.folds.test[0]
+    def _set_reference(self, X: Any, signs: Any, learned: Any, held_out: Any, coef: Any) -> None:
+        """Summarize the training data for `spmld.monitoring.monitor`, with a linear model of other samples."""
         known = np.where(np.isnan(self.class_prior_), signs, signs > 0) * learned  # no weak negatives
         scores = self.out_of_fold_scores_
         self.reference_ = make_reference(

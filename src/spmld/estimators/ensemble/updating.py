@@ -1,26 +1,36 @@
 """Updates of a fitted ensemble: new samples, corrected labels and new labels, without a new search."""
 
-import warnings
+from collections.abc import Sequence
+from copy import copy, deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import arrays_to_numpy, contiguous, features_to_numpy, on_accelerator
 from spmld.estimators._inputs import check_features, check_labels, check_weights
 from spmld.estimators.ensemble.training_data import fit_part, spacing
-from spmld.estimators.ensemble.views import with_params
+from spmld.estimators.ensemble.views import set_accepted
+from spmld.estimators.progress import warn_caller
 from spmld.labels import Labels, LabelWarning
 from spmld.labels.encoding import SIGNS
 from spmld.labels.entries import mark_trusted
+from spmld.labels.single_class import find_single_class, list_labels
+from spmld.model_selection.identical_samples import group_identical, hash_samples
 from spmld.noise.calibration import has_both_classes
 from spmld.pacing.trimming import trim
 from spmld.scale.block_data import BlockData
+from spmld.scale.inputs import is_blocks
 from spmld.scale.row_blocks import join_rows
 
 NOISE_PARAMETERS = ("false_positive_rate", "false_negative_rate")
+UPDATES = -1
+"""Fold of the samples of updates."""
+_OF_ENTRIES = ("signs", "weights", "trusted", "scores", "learned")
+_OF_SAMPLES = (*_OF_ENTRIES, "fold", "sample_names")
 
 
 @dataclass(frozen=True)
@@ -36,11 +46,14 @@ class KeptData:
     trusted : ndarray of bool of shape (n_samples, n_labels)
         Verified entries.
     scores : ndarray of shape (n_samples, n_labels)
-        Scores of the mixture of views by models that were not fitted to the sample.
-    fold : ndarray of shape (n_samples,)
-        Fold of each sample. The new samples of an update are a fold.
+        Scores of the mixture of views by models that were not fitted to the sample; NaN for labels that these models
+        did not have.
     learned : ndarray of bool of shape (n_samples, n_labels)
         Entries whose label had both classes in the training samples of the models that scored them.
+    fold : ndarray of shape (n_samples,)
+        Fold of each sample; -1 for samples of updates.
+    sample_names : ndarray of str of shape (n_samples,)
+        Identifiers of the samples, which the commands use; empty without one.
 
     Examples
     --------
@@ -49,11 +62,12 @@ class KeptData:
 
     X: Any
     signs: NDArray[np.int8]
-    weights: NDArray[np.float64]
+    weights: NDArray[Any]
     trusted: NDArray[np.bool_]
     scores: NDArray[np.float64]
-    fold: NDArray[np.integer[Any]]
     learned: NDArray[np.bool_]
+    fold: NDArray[np.integer[Any]]
+    sample_names: NDArray[np.str_]
 
     @classmethod
     def from_blocks(
@@ -63,39 +77,54 @@ class KeptData:
         if not X:
             raise ValueError("keep_data=True requires X in memory; for row blocks, pass keep_data=False")
         trusted = np.zeros(labels.shape, dtype=bool) if labels.trusted is None else labels.trusted
-        return cls(features_to_numpy(X[0]), signs[0], weights[0], trusted, scores[0], fold[0], learned[0])
+        names = np.full(len(trusted), "")
+        return cls(features_to_numpy(X[0]), signs[0], weights[0], trusted, scores[0], learned[0], fold[0], names)
+
+    def with_labels(self, n_labels: int) -> "KeptData":
+        """Return the data with more labels, which are missing and have no scores."""
+        known = range(self.signs.shape[1])
+        placed = {name: place_columns(getattr(self, name), known, n_labels) for name in _OF_ENTRIES}
+        return replace(self, **placed | {"scores": place_columns(self.scores, known, n_labels, np.nan)})
+
+    def correct(self, index: NDArray[np.intp], new: "KeptData") -> "KeptData":
+        """Return the data in which observed labels of other data replace those of the samples `index`, if not -1."""
+        rows, samples = index >= 0, index[index >= 0]
+        changed = {}
+        for name in ("signs", "weights", "trusted"):
+            old, values = getattr(self, name), getattr(new, name)[rows]
+            changed[name] = old.astype(np.result_type(old, values))
+            changed[name][samples] = np.where(new.signs[rows] != 0, values, old[samples])
+        return replace(self, **changed)
 
     def rows(self, chosen: NDArray[np.bool_]) -> "KeptData":
         """Return the data of some samples."""
-        return KeptData(X=self.X[chosen], **{name: getattr(self, name)[chosen] for name in _ARRAYS})
-
-    def with_labels(self, n_labels: int) -> "KeptData":
-        """Return the data with more labels, which are missing."""
-        added = ((0, 0), (0, n_labels - self.signs.shape[1]))
-        names = ("signs", "weights", "trusted", "scores", "learned")
-        return replace(self, **{name: np.pad(getattr(self, name), added) for name in names})
+        return KeptData(X=self.X[chosen], **{name: getattr(self, name)[chosen] for name in _OF_SAMPLES})
 
     def append(self, new: "KeptData") -> "KeptData":
-        """Return the data with new samples."""
-        rows = {name: np.concatenate([getattr(self, name), getattr(new, name)]) for name in _ARRAYS}
-        return KeptData(X=join_rows([self.X, new.X]), **rows)
+        """Return the data with new samples.
 
-    def correct(self, samples: NDArray[np.intp], new: "KeptData") -> "KeptData":
-        """Return the data in which observed labels replace those of some samples."""
-        changed = {name: getattr(self, name).copy() for name in ("signs", "weights", "trusted")}
-        for name, values in changed.items():
-            values[samples] = np.where(new.signs != 0, getattr(new, name), values[samples])
-        return replace(self, **changed)
+        Samples that are identical to one of these data get its fold and its scores, because the models that scored
+        them were fitted to it.
+        """
+        X = join_rows([self.X, new.X])
+        first, place = group_identical(hash_samples(X))[0], np.arange(X.shape[0])
+        twin = np.where(place < len(self.signs), place, first)
+        rows = {name: np.concatenate([getattr(self, name), getattr(new, name)]) for name in _OF_SAMPLES}
+        return KeptData(X=X, **rows | {name: rows[name][twin] for name in ("scores", "learned", "fold")})
 
-    def set_frequencies(self, labels: NDArray[np.intp]) -> "KeptData":
-        """Return the data in which the scores of labels are the log-odds of their frequency, plus one of each class."""
-        scores, signs = self.scores.copy(), self.signs[:, labels]
-        positive, negative = (signs > 0).sum(axis=0) + 1, (signs < 0).sum(axis=0) + 1
-        scores[:, labels] = np.log(positive / negative)
-        return replace(self, scores=scores)
+    def scored(self) -> "KeptData":
+        """Return the data with scores of all labels, for the correction.
 
-
-_ARRAYS = ("signs", "weights", "trusted", "scores", "fold", "learned")
+        Labels without scores get the log-odds of their frequency, plus one of each class, and weights of 0.
+        """
+        unscored, signs = np.isnan(self.scores), self.signs
+        frequencies = np.log(((signs > 0).sum(axis=0) + 1) / ((signs < 0).sum(axis=0) + 1))
+        return replace(
+            self,
+            scores=np.where(unscored, frequencies, self.scores),
+            weights=np.where(unscored, 0, self.weights),
+            learned=self.learned & ~unscored,
+        )
 
 
 def place_labels(names: list[Any] | None, known: list[Any] | None, shape: tuple[int, int]) -> tuple[list[Any], Any]:
@@ -115,7 +144,7 @@ def place_labels(names: list[Any] | None, known: list[Any] | None, shape: tuple[
     (['sad', 'calm', 'new'], [2, 0])
     """
     if names is not None and known is not None:
-        every = [*known, *(name for name in names if name not in known)]
+        every = list(dict.fromkeys([*known, *names]))
         return every, [every.index(name) for name in names]
     if shape[0] != shape[1]:
         raise ValueError(
@@ -140,21 +169,26 @@ def check_samples(samples: Any, n_new: int, n_kept: int) -> NDArray[np.intp]:
     return index.astype(np.intp)
 
 
-def place_columns(values: NDArray[Any], places: list[int], n_labels: int) -> NDArray[Any]:
-    """Return the values of labels at their places among all labels; 0 for the others."""
-    placed = np.zeros((len(values), n_labels), dtype=values.dtype)
+def place_columns(values: NDArray[Any], places: Sequence[int], n_labels: int, other: float = 0) -> NDArray[Any]:
+    """Return the values of labels at their places among all labels, with a value for the others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.estimators.ensemble.updating import place_columns
+    >>> place_columns(np.array([[1, 2]]), [2, 0], 3)
+    array([[2, 0, 1]])
+    """
+    placed = np.full((len(values), n_labels), other, dtype=values.dtype)
     placed[:, places] = values
     return placed
 
 
-def warn_new_labels(names: list[Any]) -> None:
-    """Warn that the probabilities of new labels start from their frequencies."""
-    warnings.warn(
-        f"New labels: {', '.join(map(str, names))}. Their calibration starts from the label frequencies; fit the model "
-        "again when they have enough samples",
-        LabelWarning,
-        stacklevel=3,
-    )
+def like_features(X: Any, old: Any) -> Any:
+    """Return features as a sparse matrix if others are one, else as an array, in their precision."""
+    X = features_to_numpy(contiguous(X))
+    X = sp.csr_array(X) if sp.issparse(old) else X.toarray() if sp.issparse(X) else X
+    return X.astype(old.dtype)
 
 
 class UpdateMixin:
@@ -173,7 +207,9 @@ class UpdateMixin:
     _view_scores: Any
     _to_device: Any
     _fit_correction: Any
+    _set_reference: Any
     _set_labels: Any
+    class_prior_: NDArray[np.float64]
 
     def update(
         self,
@@ -187,15 +223,18 @@ class UpdateMixin:
     ) -> Any:
         """Update the model with new samples, corrected labels or new labels.
 
-        The settings of the views, their weights, the noise rates and the fraction to keep stay the same, so that each
-        view is fitted once. New samples are scored before they are used, so that the correction for label
-        dependencies, the calibration and the decisions are fitted to held-out scores of all samples, as in `fit`.
+        The transformers and the settings of the views, their weights, the noise rates and the fraction to keep stay
+        the same. Linear views start from their coefficients, and the trees of the view "boosting" keep their decisions
+        and get new leaves. New samples are scored before they are used, so that the correction for label dependencies,
+        the calibration and the decisions are fitted to held-out scores of all samples, as in `fit`. If an error is
+        raised, the model does not change.
 
         Parameters
         ----------
         X, y, mask, entry_weight, trusted
             As in `fit`. If labels have names, in `fit` and here, `y` may have new labels, and labels of the model that
-            it does not have are missing. New labels start from their frequencies, which a `LabelWarning` says.
+            it does not have are missing. New labels have no held-out scores until the next update, so that they share
+            the calibration of the other labels, which a `LabelWarning` says.
         samples : array-like of int of shape (n_samples,), optional
             Index of the training sample of each row whose labels are corrected, -1 for a new sample. By default, all
             samples are new. Observed entries of `y` replace the labels; features of training samples do not change.
@@ -220,52 +259,71 @@ class UpdateMixin:
                 "update needs the training data, which the model does not have; fit it with keep_data=True, or fit a "
                 "model to the old and the new samples"
             )
-        if not np.isnan(self.class_prior_).all():
-            raise ValueError(
-                "update needs labels with observed negatives; fit the model again for positive-only labels"
-            )
-        X = features_to_numpy(contiguous(check_features(self, X, reset=False)))
+        if is_blocks(X):
+            raise ValueError("update needs X in memory; fit a model to all row blocks")
+        X = like_features(check_features(self, X, reset=False), kept.X)
         labels, weights = check_weights(entry_weight, check_labels(self, X, y, mask, classes=self.classes_))
-        labels = mark_trusted(labels, trusted)
-        n_known = self.n_labels_
-        names, places = place_labels(labels.names, self._labels.names, (labels.shape[1], n_known))
-        rows, index = np.zeros((len(weights), len(names))), check_samples(samples, len(weights), len(kept.signs))
+        verified = mark_trusted(labels, trusted).trusted
+        n, l, n_known = *labels.shape, self.n_labels_
+        names, places = place_labels(labels.names, self._labels.names, (l, n_known))
+        index, kept = check_samples(samples, n, len(kept.signs)), kept.with_labels(len(names))
         new = KeptData(
             X=X,
             signs=place_columns(labels.signs, places, len(names)),
             weights=place_columns(weights, places, len(names)),
-            trusted=rows > 0 if labels.trusted is None else place_columns(labels.trusted, places, len(names)),
-            scores=place_columns(self._view_scores(X), list(range(n_known)), len(names)),
-            fold=np.full(len(rows), kept.fold.max() + 1, dtype=kept.fold.dtype),
-            learned=rows + np.pad(has_both_classes(kept.signs), (0, len(names) - n_known)) > 0,
+            trusted=place_columns(np.zeros((n, l), dtype=bool) if verified is None else verified, places, len(names)),
+            scores=place_columns(self._view_scores(X), range(n_known), len(names), np.nan),
+            learned=np.tile(has_both_classes(kept.signs), (n, 1)),
+            fold=np.full(n, UPDATES, dtype=kept.fold.dtype),
+            sample_names=np.full(n, ""),
         )
-        data = kept.with_labels(len(names)).correct(index[index >= 0], new.rows(index >= 0)).append(new.rows(index < 0))
+        data = kept.correct(index, new).append(new.rows(index < 0))
+        every = Labels(data.signs, SIGNS, names if self._labels.names is not None else None)
+        positive_only = find_single_class(data.signs).positive_only & ~find_single_class(kept.signs).positive_only
+        positive_only[:n_known] |= ~np.isnan(self.class_prior_)
+        if positive_only.any():
+            raise ValueError(
+                f"{list_labels(every, positive_only)}: update needs observed negatives; fit a model to all samples, "
+                "which uses missing entries of positive-only labels as weak negatives"
+            )
+        updated = copy(self)
+        updated._refit(data, every)
+        self.__dict__.update(updated.__dict__)
         if len(names) > n_known:
-            data = data.set_frequencies(np.arange(n_known, len(names)))
-            warn_new_labels(names[n_known:])
-            self.__dict__.pop("reference_", None)  # it has no scores of the new labels
-        self._refit(data, names if self._labels.names is not None else None)
+            self.__dict__.pop("reference_", None)  # it has no scores of new labels
+            new_labels = list_labels(every, np.arange(len(names)) >= n_known)
+            warn_caller(
+                f"{new_labels}: new, and calibrated like the other labels until the next update or fit. The model has "
+                "no summary of the training data for monitoring until the next fit",
+                LabelWarning,
+            )
         return self
 
-    def _refit(self, kept: KeptData, names: list[Any] | None) -> None:
+    def _refit(self, kept: KeptData, labels: Labels) -> None:
         """Fit the views with their settings, and the correction from held-out scores."""
-        n, l = kept.signs.shape
+        n, l = labels.shape
         rates = (np.append(rate, np.full(l - len(rate), rate.mean())) for rate in self._rates())
         self.false_positive_rate_, self.false_negative_rate_ = rates
-        trusted = kept.trusted if kept.trusted.any() else None
-        labels = Labels(kept.signs, SIGNS, names, trusted=trusted)
-        self.self_paced_weights_ = np.maximum(trim(kept.scores, kept.signs, self.keep_fraction_), kept.trusted)
+        labels = replace(labels, trusted=kept.trusted if kept.trusted.any() else None)
+        scored = kept.scored()
+        self.self_paced_weights_ = np.maximum(trim(scored.scores, kept.signs, self.keep_fraction_), kept.trusted)
         weights = kept.weights * self.self_paced_weights_ if self.keep_fraction_ < 1 else kept.weights
-        X = self._to_device(kept.X)
+        X, estimators = self._to_device(kept.X), {}
+        params = dict(zip(NOISE_PARAMETERS, self._rates(), strict=True)) | {"keep_decisions": True}
         for name, estimator in self.estimators_.items():
-            model = with_params(estimator, **dict(zip(NOISE_PARAMETERS, self._rates(), strict=True)))
             data = BlockData.in_memory(self.transformers_[name].transform(X), labels, kept.weights)
-            self.estimators_[name] = arrays_to_numpy(fit_part(model, data.replace_weights((weights,))))
-        self.class_prior_, sampled = np.full(l, np.nan), slice(None, None, 1 if trusted is not None else spacing(n))
-        parts = kept.weights, kept.fold, kept.learned
+            model = set_accepted(deepcopy(estimator), **params)
+            estimators[name] = arrays_to_numpy(fit_part(model, data.replace_weights((weights,))))
+        self.estimators_, self.class_prior_ = estimators, np.full(l, np.nan)
+        sampled = slice(None, None, 1 if labels.trusted is not None else spacing(n))
+        parts = (A[sampled] for A in (scored.weights, kept.fold, scored.learned))
         device = str(X.device) if on_accelerator(X) else self.device
-        self._fit_correction(kept.scores[sampled], labels[sampled], *(A[sampled] for A in parts), device=device)
-        self.out_of_fold_scores_ = self.correction_.correct(kept.scores)
+        self._fit_correction(scored.scores[sampled], labels[sampled], *parts, device=device)
+        self.out_of_fold_scores_ = self.correction_.correct(scored.scores)
         self.out_of_fold_scores_[sampled] = self.correction_.held_out_scores_
+        self.n_repeated_samples_ = group_identical(hash_samples(kept.X))[1]
         self.training_data_, self._feature_means = kept, np.asarray(kept.X.mean(axis=0)).ravel()
-        self._set_labels(replace(self._labels, signs=kept.signs, names=names))
+        if hasattr(self, "reference_") and l == self.n_labels_:
+            coef = self.reference_.weights.T.toarray()
+            self._set_reference(kept.X, kept.signs, scored.learned, kept.fold <= 0, coef)
+        self._set_labels(replace(self._labels, signs=kept.signs, names=labels.names))
