@@ -1,7 +1,6 @@
 """MaskedBoosting: gradient boosting of the observed entries of all labels, with shared trees."""
 
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -34,6 +33,8 @@ from spmld.scale.block_data import hash_rows
 GRID = 2.0**20
 """Inverse of the precision of the targets of a tree."""
 SMALLEST = np.finfo(float).tiny
+MAX_STEP = 0.4
+"""Maximum sum of the learning rates of trees whose leaves are fitted together."""
 _Floats = NDArray[np.float64]
 
 
@@ -224,24 +225,28 @@ class MaskedBoosting(MultiLabelEstimator):
             random_state=rng.randint(2**31 - 1),
         ).fit(X.columns, self._targets(g, h, rng), sample_weight=chosen, check_input=False)
         leaves = tree.tree_.apply(X.rows)
-        return Trees.from_tree(tree.tree_, self._values(leaves, tree.tree_.node_count, chosen, g, h)), leaves
+        member = sp.csr_array((chosen, leaves, np.arange(n + 1)), shape=(n, tree.tree_.node_count))
+        return Trees.from_tree(tree.tree_, self._values(member, g, h)), leaves
 
-    def _values(self, leaves: NDArray[Any], n_nodes: int, chosen: _Floats, g: _Floats, h: _Floats) -> _Floats:
-        """Return the Newton steps of the leaves of a tree from weighted samples, multiplied by the learning rate."""
-        member = sp.csr_array((chosen, leaves, np.arange(len(g) + 1)), shape=(len(g), n_nodes)).T
-        return self.learning_rate * (member @ g / (member @ h + self.l2_regularization + SMALLEST))
+    def _values(self, member: Any, g: _Floats, h: _Floats) -> _Floats:
+        """Return the Newton steps of leaves, times the learning rate; row i of `member` has the leaves of sample i."""
+        return self.learning_rate * (member.T @ g / (member.T @ h + self.l2_regularization + SMALLEST))
 
     def _fit_leaves(self, X: Any, signs: _Floats, weights: _Floats, loss: Loss) -> Trees:
-        """Return the trees of the last fit with leaves that are fitted to all samples."""
+        """Return the trees of the last fit with leaves that are fitted to all samples, some trees at a time."""
         trees, n = self.trees_, len(signs)
-        rows = row_slices(n, max(len(trees.roots), X.shape[1]))
-        leaves_of_trees = np.concatenate([trees.leaves(X[part]) for part in rows]).T
+        parts = row_slices(n, max(len(trees.roots), X.shape[1]))
+        leaves_of_trees = np.concatenate([trees.leaves(X[part]) for part in parts])
         scores, value = np.tile(self.intercept_, (n, 1)), np.zeros((len(trees.feature), signs.shape[1]))
-        for leaves, (start, stop) in zip(leaves_of_trees, pairwise([*trees.roots, len(value)]), strict=True):
+        ends, n_trees = [*trees.roots, len(value)], max(round(MAX_STEP / self.learning_rate), 1)
+        for first in range(0, len(trees.roots), n_trees):
+            stop = min(first + n_trees, len(trees.roots))
+            nodes, leaves = slice(ends[first], ends[stop]), leaves_of_trees[:, first:stop] - ends[first]
+            rows = np.arange(0, leaves.size + 1, stop - first)
+            member = sp.csr_array((np.ones(leaves.size), leaves.ravel(), rows), shape=(n, nodes.stop - nodes.start))
             slope, curvature = loss.derivatives(signs, scores)
-            steps = self._values(leaves - start, stop - start, np.ones(n), -weights * slope, weights * curvature)
-            value[start:stop] = steps
-            scores += steps[leaves - start]
+            value[nodes] = self._values(member, -weights * slope, weights * curvature)
+            scores += member @ value[nodes]
         return replace(trees, value=value)
 
     def _targets(self, g: _Floats, h: _Floats, rng: np.random.RandomState) -> _Floats:

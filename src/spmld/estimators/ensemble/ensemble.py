@@ -19,6 +19,7 @@ from spmld.estimators.ensemble.training_data import HeldOutLoss, Scores, Trainin
 from spmld.estimators.ensemble.updating import NOISE_PARAMETERS, KeptData, UpdateMixin
 from spmld.estimators.ensemble.view_fitting import (
     PathResult,
+    Trimming,
     choose_trimming,
     first_fold_coef,
     fit_transformers,
@@ -248,32 +249,42 @@ class SelfPacedEnsemble(UpdateMixin, CallbackSupportMixin, MultiLabelEstimator):
         signed = replace(data.labels, classes=SIGNS, one_dimensional=False)
         data.X, data = (), replace(data, labels=signed, feature_names=None).convert(self._to_device)
         views, training = self._prepare_views(data, rng)
-        any_view, features = next(iter(training.values())), data.engine.in_memory(data.X)
-        device = str(data.example.device) if on_accelerator(data.example) else self.device
+        features = data.engine.in_memory(data.X)
         data.release()
         self._estimate_noise(views, training)
         rates = dict(zip(NOISE_PARAMETERS, self._rates(), strict=True))
         views = {name: view.with_params(**rates) for name, view in views.items()}
         results = self._search_paths(views, training)
         trimming = choose_trimming(views, results, training, self.keep_fraction, noisy=self.noise_.identified)
+        self._combine_views(results, training, trimming, features)
+        self.training_data_ = KeptData.from_fit(features, training, results, trimming) if self.keep_data else None
+
+    def _combine_views(
+        self,
+        results: Mapping[str, PathResult],
+        training: Mapping[str, TrainingData],
+        trimming: Trimming,
+        features: tuple[Any, ...],
+        start: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Fit the views to all samples, from `start`; weigh and correct their scores, and summarize the data."""
+        any_view = next(iter(training.values()))
+        data, in_memory = any_view.data, any_view.data.engine.in_memory
+        device = next((str(X.device) for X in features if on_accelerator(X)), self.device)
         self.keep_fraction_ = trimming.keep_fraction
-        self.estimators_, scores = fit_views(results, training, trimming)
+        self.view_weights_ = view_weights({name: result.loss for name, result in results.items()})
+        self.estimators_, scores = fit_views(results, training, trimming, start)
         self.mixture_, mixed = fit_mixture(self.view_weights_, scores, any_view)
         values = mixed, data.signs, data.weights, any_view.folds.number, any_view.learned()
         sample, signs, *others = any_view.sample(*values)
         self._fit_correction(sample, replace(data.labels, signs=signs), *others, device=device)
-        in_memory = data.engine.in_memory
         for combined, weights in zip(in_memory(mixed), in_memory(trimming.weights), strict=True):
             self.self_paced_weights_, self.out_of_fold_scores_ = weights, self.correction_.correct(combined)
             # Of many samples, the corrections and calibrations have seen only these.
             self.out_of_fold_scores_[any_view.sampled()] = self.correction_.held_out_scores_
-        kept = map(in_memory, values)
-        self.training_data_ = KeptData.from_blocks(features, data.labels, *kept) if self.keep_data else None
         self.__dict__.pop("reference_", None)
-        coef = first_fold_coef(results, self.transformers_)
-        if features and coef is not None:
-            (learned,), (held_out,) = any_view.learned(), any_view.folds.test[0]
-            self._set_reference(features[0], data.signs[0], learned, held_out, coef)
+        for X in features:
+            self._set_reference(X, any_view, results)
 
     def _rates(self) -> NoiseRates:
         return NoiseRates(self.false_positive_rate_, self.false_negative_rate_)
@@ -317,7 +328,6 @@ class SelfPacedEnsemble(UpdateMixin, CallbackSupportMixin, MultiLabelEstimator):
 
             results = {name: search_path(view, data[name], record) for name, view in views.items()}
         self.params_ = {name: result.params for name, result in results.items()}
-        self.view_weights_ = view_weights({name: result.loss for name, result in results.items()})
         return results
 
     def _fit_correction(
@@ -335,8 +345,12 @@ class SelfPacedEnsemble(UpdateMixin, CallbackSupportMixin, MultiLabelEstimator):
         ).fit(scores, labels, weights, fold, learned, known=Labels(known, SIGNS), rates=self._rates())
         self.label_dependencies_ = self.correction_.dependency_.label_dependencies_
 
-    def _set_reference(self, X: Any, signs: Any, learned: Any, held_out: Any, coef: Any) -> None:
-        """Summarize the training data for `spmld.monitoring.monitor`, with a linear model of other samples."""
+    def _set_reference(self, X: Any, data: TrainingData, results: Mapping[str, PathResult]) -> None:
+        """Summarize the training data for `spmld.monitoring.monitor`, with a linear view fitted without a fold."""
+        coef = first_fold_coef(results, self.transformers_)
+        if coef is None:
+            return
+        ((signs,), (learned,), (held_out,)) = data.data.signs, data.learned(), data.folds.test[0]
         known = np.where(np.isnan(self.class_prior_), signs, signs > 0) * learned  # no weak negatives
         scores = self.out_of_fold_scores_
         self.reference_ = make_reference(

@@ -135,7 +135,7 @@ class Trimming(NamedTuple):
         Self-paced weights of all entries, in row blocks.
     fold_weights : list or None
         Entry weights for the training samples of each fold, which do not depend on labels of the fold; None without
-        trimming.
+        trimming, or if the models of the folds are fitted with these weights already.
     """
 
     keep_fraction: float
@@ -170,17 +170,25 @@ def choose_trimming(
 
 
 def fit_views(
-    results: Mapping[str, PathResult], data: Mapping[str, TrainingData], trimming: Trimming
+    results: Mapping[str, PathResult],
+    data: Mapping[str, TrainingData],
+    trimming: Trimming,
+    start: Mapping[str, Any] | None = None,
 ) -> tuple[dict[str, Any], dict[str, BlockValues]]:
-    """Return the estimator of each view, fitted to the entries that are kept, and its out-of-fold scores."""
+    """Return the estimator of each view, fitted to the entries that are kept, and its out-of-fold scores.
+
+    The estimators `start`, if there are any, are fitted in place, so that those with a warm start begin there.
+    """
     estimators, scores = {}, {}
     for name, result in results.items():
-        training, kept, scores[name] = data[name], trimming.fold_weights, result.scores
+        training, scores[name] = data[name], result.scores
         weights = training.data.weights
-        if kept is not None:
+        if trimming.keep_fraction < 1:
             weights = training.multiply_weights(trimming.weights)
-            _, scores[name] = training.cross_fit(result.estimators, entry_weight=kept)
-        estimators[name] = training.fit(clone(result.estimators[0]), entry_weight=weights)
+        if trimming.fold_weights is not None:
+            _, scores[name] = training.cross_fit(result.estimators, entry_weight=trimming.fold_weights)
+        estimator = clone(result.estimators[0]) if start is None else start[name]
+        estimators[name] = training.fit(estimator, entry_weight=weights)
     return estimators, scores
 
 
