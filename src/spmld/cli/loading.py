@@ -111,7 +111,7 @@ class Source:
                 warnings.warn(TableWarning(TableProblem(describe_tags(data.roles))), stacklevel=2)
         if self.trusted is None or (column and column.removeprefix(data.roles.prefix) not in data.label_names):
             return data
-        return replace(data, trusted=self._read_trusted(data))
+        return replace(data, trusted=self.read_trusted(data))
 
     def read_table(self, kind: str) -> Any:
         """Return the table as a DataFrame."""
@@ -152,7 +152,7 @@ class Source:
             f"{offset + rows[0]}, feature {names[columns[0]]}: {advice}"
         )
 
-    def _read_trusted(self, data: Dataset) -> NDArray[np.bool_]:
+    def read_trusted(self, data: Dataset) -> NDArray[np.bool_]:
         """Return the verified entries of a file, which is a table with a column for each label."""
         file = str(self.trusted)
         if not Path(file).is_file():

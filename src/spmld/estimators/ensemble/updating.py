@@ -10,7 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from spmld._arrays import arrays_to_numpy, contiguous, features_to_numpy
+from spmld._arrays import arrays_to_numpy, contiguous, features_to_numpy, to_numpy
+from spmld._io import shorten
 from spmld.estimators._inputs import check_features, check_labels, check_weights
 from spmld.estimators.ensemble.training_data import Folds, HeldOutLoss, TrainingData
 from spmld.estimators.ensemble.view_fitting import MIN_LOSS, PathResult, Trimming
@@ -165,7 +166,7 @@ def check_samples(samples: Any, n_new: int, n_kept: int) -> NDArray[np.intp]:
     if index.shape != (n_new,) or index.dtype.kind not in "iu" or (index < -1).any() or (index >= n_kept).any():
         raise ValueError(
             f"samples must have an integer for each of the {n_new} rows of X, from 0 to {n_kept - 1} for training "
-            f"samples and -1 for new ones, got {samples!r}"
+            f"samples and -1 for new ones, got {shorten(repr(samples))}"
         )
     if len(np.unique(index[index >= 0])) < (index >= 0).sum():
         raise ValueError("samples must name each training sample once; merge its labels into one row")
@@ -312,7 +313,7 @@ class UpdateMixin:
     def _refit(self: Any, kept: KeptData, labels: Labels) -> None:
         """Fit the views and the correction with their settings."""
         X, training, results, fits = self._to_device(kept.X), {}, {}, kept.fit_weights()
-        labels = replace(labels, classes=SIGNS, trusted=kept.trusted if kept.trusted.any() else None)
+        labels = Labels(labels.signs, SIGNS, labels.names, trusted=kept.trusted if kept.trusted.any() else None)
         params = dict(zip(NOISE_PARAMETERS, self._rates(), strict=True)) | {"keep_decisions": True}
         start = {name: set_accepted(deepcopy(estimator), **params) for name, estimator in self.estimators_.items()}
         for name, fitted in kept.estimators.items():
@@ -322,6 +323,8 @@ class UpdateMixin:
             models, scores = training[name].cross_fit(models, entry_weight=fits[:-1] or None)
             loss = max(training[name].mean_loss(scores), MIN_LOSS)
             results[name] = PathResult(self.params_[name], scores, loss, models)
+            for part in {"coef_", "intercept_"} & set(vars(start[name])):  # the mean is close to the solution
+                setattr(start[name], part, np.mean([to_numpy(getattr(model, part)) for model in models], axis=0))
         observed = kept.signs != 0
         weights = observed & ~kept.trimmed[..., -1] if fits else observed
         self._combine_views(results, training, Trimming(self.keep_fraction_, (1.0 * weights,), None), (X,), start)
