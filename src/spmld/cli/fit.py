@@ -47,6 +47,7 @@ BASELINES = ("label prior", "logistic regression")
     help="Whether to estimate the quality on held-out samples.",
     show_default=True,
 )
+@click.option("--keep-data", is_flag=True, help="Keep the training data in the model, for spmld update.")
 @options.checkpoint_option
 @options.json_option
 def fit(
@@ -59,6 +60,7 @@ def fit(
     precisions: tuple[str, ...],
     thresholds: tuple[str, ...],
     held_out: bool,
+    keep_data: bool,
     checkpoint: str | None,
     as_json: bool,
 ) -> None:
@@ -70,7 +72,8 @@ def fit(
     verified are used to estimate how often the others are wrong. With --precision, a label gets the lowest threshold
     with this precision on held-out samples. With --hierarchy, a label is predicted with all its ancestors. With
     --annotator, a sample has a row for each annotator, and the model is fitted to their consensus; see
-    `spmld annotators`. With --checkpoint, a fit that was killed is resumed.
+    `spmld annotators`. With --keep-data, `spmld update` can add samples and correct labels. With --checkpoint, a fit
+    that was killed is resumed.
 
     \b
     Examples:
@@ -85,6 +88,9 @@ def fit(
     settings, decision = parse_params(params), parse_decision(decision, precisions, thresholds)
     if decision is not None and "decision" in settings:
         raise ValueError("--param decision cannot be combined with other options for decisions; pass one of them")
+    if keep_data and method != "SelfPacedEnsemble":
+        raise ValueError(f"--keep-data needs SelfPacedEnsemble, which can be updated, got --method {method}")
+    settings |= {"keep_data": True} if keep_data else {}
     model = build(method, settings, seed, trusted=data.trusted is not None)
     check_decision(model, decision)
     dataset, weights = with_consensus(data.load_part())
@@ -129,11 +135,12 @@ def _held_out_quality(model: Any, data: Dataset, seed: int, weights: Any = None)
             print_message(f"spmld: note: the held-out quality of {name} is not available: {error}")
             return {}
         calibrated = estimator is not model and name == "model"
-        quality[name] = _metrics(Y_true, model.calibration_.transform(scores) if calibrated else scores)
+        quality[name] = quality_metrics(Y_true, model.calibration_.transform(scores) if calibrated else scores)
     return {} if any(np.isnan(value) for values in quality.values() for value in values.values()) else quality
 
 
-def _metrics(Y: Any, scores: Any) -> dict[str, float]:
+def quality_metrics(Y: Any, scores: Any) -> dict[str, float]:
+    """Return metrics of out-of-fold scores."""
     metrics = (ranking_loss, label_ranking_average_precision) if Y.shape[1] > 1 else (macro_auc,)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)

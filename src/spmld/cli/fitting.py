@@ -13,6 +13,7 @@ from spmld.cli.loading import Source, frames
 from spmld.cli.methods import NOISE_RATES, base_estimator, uses_trusted
 from spmld.cli.printing import print_message, progress_bar
 from spmld.datasets import Dataset
+from spmld.datasets.frames import identifier_text
 from spmld.estimators.annotators import annotated_labels
 from spmld.estimators.progress import max_iterations
 from spmld.model_selection import ThresholdClassifier
@@ -50,34 +51,42 @@ def fit_model(model: Any, data: Dataset, method: str, entry_weight: Any = None) 
 
 
 def save_model(
-    model: Any, path: str, source: Source, data: Dataset, method: str, seconds: float, **details: Any
+    model: Any, path: str, source: Source, dataset: Dataset, method: str, seconds: float, **details: Any
 ) -> dict[str, Any]:
     """Write a model with the names of its features and labels and a summary of the fit, and return the summary.
 
     The model of a table that was encoded is written with its encoder, and is applied to the columns of a table. The
-    summary has the options of the file and the roles of its columns, which are used for new data, too.
+    summary has the options of the file and the roles of its columns, which are used for new data, too. Training data
+    that the model keeps get the identifiers of the samples.
     """
-    tables = {"columns": data.columns, "table": data.roles and data.roles.to_dict(), "file": source.file_settings}
+    tables = {
+        "columns": dataset.columns,
+        "table": dataset.roles and dataset.roles.to_dict(),
+        "file": source.file_settings,
+    }
     summary = {
         "data": source.name,
         "method": method,
-        "n_samples": int(data.X.shape[0]),
-        "n_features": int(data.X.shape[1]),
-        "n_labels": int(data.Y.shape[1]),
-        "observed": round(float(1 - np.isnan(data.Y).mean()), 6),
+        "n_samples": int(dataset.X.shape[0]),
+        "n_features": int(dataset.X.shape[1]),
+        "n_labels": int(dataset.Y.shape[1]),
+        "observed": round(float(1 - np.isnan(dataset.Y).mean()), 6),
         "seconds": round(seconds, 3),
         **{name: content for name, content in tables.items() if content},
-        **_describe_answers(data),
-        **_estimates(base_estimator(model), data),
-        **_decision(model if isinstance(model, ThresholdClassifier) else base_estimator(model), data),
+        **_describe_answers(dataset),
+        **_estimates(base_estimator(model), dataset),
+        **_decision(model if isinstance(model, ThresholdClassifier) else base_estimator(model), dataset),
         **details,
     }
-    names: Any = data.feature_names
-    if data.encoder is not None:
+    kept = getattr(model, "training_data_", None)
+    if kept is not None and dataset.sample_names is not None:
+        model.training_data_ = replace(kept, sample_names=np.array(list(map(identifier_text, dataset.sample_names))))
+    names: Any = dataset.feature_names
+    if dataset.encoder is not None:
         from sklearn.pipeline import Pipeline
 
-        model, names = Pipeline([("encoder", data.encoder), ("estimator", model)]), None
-    spmld.save(model, path, label_names=data.label_names, feature_names=names, summary=summary)
+        model, names = Pipeline([("encoder", dataset.encoder), ("estimator", model)]), None
+    spmld.save(model, path, label_names=dataset.label_names, feature_names=names, summary=summary)
     return summary
 
 

@@ -9,6 +9,7 @@ import spmld as package
 
 _COMMANDS = {
     "fit": "Fit a model and write it to a file.",
+    "update": "Update a model with new samples, corrected labels or new labels.",
     "predict": "Predict the labels of new samples.",
     "evaluate": "Compute the metrics of a model.",
     "monitor": "Estimate metrics without labels, and find shifts.",

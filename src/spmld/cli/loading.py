@@ -120,7 +120,7 @@ class Source:
                 warnings.warn(TableWarning(TableProblem(describe_tags(data.roles))), stacklevel=2)
         is_read = column is not None and column.removeprefix(data.roles.prefix) not in data.label_names
         if self.trusted is not None and not is_read:
-            data = replace(data, trusted=self._read_trusted(data))
+            data = replace(data, trusted=self.read_trusted(data))
         return data if self.hierarchy is None else self._add_hierarchy(data, self.hierarchy)
 
     def _add_hierarchy(self, data: Dataset, file: str) -> Dataset:
@@ -187,7 +187,7 @@ class Source:
             f"{offset + rows[0]}, feature {names[columns[0]]}: {advice}"
         )
 
-    def _read_trusted(self, data: Dataset) -> NDArray[np.bool_]:
+    def read_trusted(self, data: Dataset) -> NDArray[np.bool_]:
         """Return the verified entries of a file, which is a table with a column for each label."""
         file = str(self.trusted)
         if not Path(file).is_file():

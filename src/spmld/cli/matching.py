@@ -16,7 +16,7 @@ from spmld.datasets.files import file_format
 from spmld.datasets.frames import numeric_columns, sample_names
 from spmld.datasets.hierarchies import resolve_contradictions
 from spmld.datasets.libsvm import read_libsvm_features
-from spmld.datasets.roles import absent_columns, read_label_columns
+from spmld.datasets.roles import absent_columns, read_label_column, read_label_columns
 from spmld.datasets.tables import BLOCK_ROWS, read_table_blocks
 from spmld.preprocessing.problems import TableProblem
 
@@ -29,7 +29,8 @@ class MatchedData:
     """Features and labels in the order of a model; Y is None if labels were not requested.
 
     The features of a model with an encoder are the columns of the table. `sample_names` are the values of the
-    identifier column, whose name is `id`; both are None without one. `roles` are those of the columns of a table.
+    identifier column, whose name is `id`; both are None without one. `roles` are those of the columns of a table, and
+    `trusted` are the verified samples or entries of an update.
     """
 
     X: Any
@@ -38,6 +39,7 @@ class MatchedData:
     sample_names: list[Any] | None = None
     id: str | None = None
     roles: TableRoles | None = None
+    trusted: Any = None
 
     def sample(self, index: int) -> Any:
         """Return the identifier of a sample, or its number."""
@@ -122,6 +124,58 @@ def match(source: Source, path: str, info: ModelInfo, *, labels: bool, completin
         if values is not None and n not in (None, values.shape[1]):
             raise ValueError(f"{source.path} has {values.shape[1]} {of}, but {path} was fitted on {n}")
     return MatchedData(X, Y, _label_names(info))
+
+
+def match_update(source: Source, path: str, info: ModelInfo) -> MatchedData:
+    """Load labeled data in the form that the model in the file `path` expects, for an update.
+
+    The file may have some of the labels of the model, and new ones, see `_labels_of_update`. Other columns that the fit
+    did not have are ignored, which a note says.
+    """
+    source = source.like_fit(info)
+    kind, verified = source.table_kind, source.trusted
+    if kind is None:
+        data = source.load()
+        X = data.X[:, _order(source, "feature", data.feature_names, info.feature_names)]
+        return MatchedData(X, data.Y, list(data.label_names), trusted=data.trusted)
+    frame = source.read_table(kind)
+    options = {name: value for name, value in source.options.items() if name != "labels"}
+    unnamed = replace(source, options=options)
+    roles, _ = _model_roles(unnamed, frame, info)
+    names = _labels_of_update(source, frame.columns, roles, info.label_names or [])
+    matched = _match_table(unnamed, frame, replace(info, label_names=names, n_labels=None), labels=True)
+    column = roles.trusted if verified is None else verified
+    if column in frame.columns:
+        problems: list[TableProblem] = []
+        matched = replace(matched, trusted=read_label_column(frame[column], roles, problems, "trusted") == 1)
+        if problems:
+            raise TableError(problems, source.path)
+    elif verified is not None:
+        data = Dataset(np.zeros((len(frame), 1)), matched.Y, (), names, sample_names=matched.sample_names, roles=roles)
+        matched = replace(matched, trusted=source.read_trusted(data))
+    used = {*(info.feature_names or []), *info.summary.get("columns", {}), *roles.drop, roles.id, roles.tags, column}
+    used |= {*names, *(roles.prefix + name for name in names)}
+    if ignored := [name for name in frame.columns if name not in used]:
+        note = f"columns that the model does not have are ignored: {list_first(ignored)}; --label names a new label"
+        print_message(f"spmld: note: {note}")
+    return matched
+
+
+def _labels_of_update(source: Source, columns: Any, roles: TableRoles, known: list[str]) -> list[str]:
+    """Return the labels of the model that a table has, and new ones.
+
+    These are named with --label or, if the labels of the fit were the columns with a prefix, the others with it.
+    """
+    new = list(source.options.get("labels", []))
+    if roles.tags is None:
+        if roles.labels is None:
+            chosen = [name for name in columns if name.startswith(roles.prefix) and name not in roles.drop]
+            new += [name.removeprefix(roles.prefix) for name in chosen]
+        present = [name for name in known if name in columns or roles.prefix + name in columns]
+        if not present and not new:
+            raise TableError([absent_columns(known, len(known), "label", list(columns))], source.path)
+        known = present
+    return list(dict.fromkeys([*known, *new]))
 
 
 def match_blocks(source: Source, path: str, info: ModelInfo) -> Iterator[MatchedData]:

@@ -1,6 +1,6 @@
 """MaskedBoosting: gradient boosting of the observed entries of all labels, with shared trees."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import check_random_state
 
-from spmld._arrays import features_to_numpy, move, to_numpy
+from spmld._arrays import features_to_numpy, move, row_slices, to_numpy
 from spmld._validation import FloatFraction, Fraction, NonNegative, Positive, PositiveInt, RandomState
 from spmld.core.losses import Loss
 from spmld.estimators._base import MultiLabelEstimator
@@ -24,6 +24,8 @@ from spmld.scale.block_data import hash_rows
 GRID = 2.0**20
 """Inverse of the precision of the targets of a tree."""
 SMALLEST = np.finfo(float).tiny
+MAX_STEP = 0.4
+"""Maximum sum of the learning rates of trees whose leaves are fitted together."""
 _Floats = NDArray[np.float64]
 
 
@@ -66,6 +68,9 @@ class MaskedBoosting(MultiLabelEstimator):
         :math:`\lambda`.
     warm_start : bool, default=False
         Whether to keep the trees of the last fit if its data were the same, and only add or remove trees.
+    keep_decisions : bool, default=False
+        Whether to keep the decisions of the trees of the last fit, and only fit the values of their leaves to all
+        samples, for updates with new samples or labels.
     random_state : int, RandomState or None, default=None
         Seed for the samples and the features of each tree.
     false_positive_rate, false_negative_rate : float or array-like of shape (n_labels,), default=0.0
@@ -113,6 +118,7 @@ class MaskedBoosting(MultiLabelEstimator):
     n_projections: PositiveInt = 8
     max_samples: PositiveInt | None = None
     warm_start: bool = False
+    keep_decisions: bool = False
     random_state: RandomState = None
     false_positive_rate: Any = 0.0
     false_negative_rate: Any = 0.0
@@ -124,6 +130,9 @@ class MaskedBoosting(MultiLabelEstimator):
         p = rates.true_probability(smoothed_frequency(labels.signs, weights))
         edge = 1 / (2 + weights.sum(axis=0))
         self.intercept_ = log_odds(np.clip(p, edge, 1 - edge))
+        if self.keep_decisions and hasattr(self, "trees_"):
+            self.trees_, self._fitted_to = self._fit_leaves(X, signs, weights, loss), ""
+            return
         trees = self._last_trees(X, labels, weights)
         self.trees_ = self.boost(X, signs, weights, self.intercept_ + trees.scores(X), loss, trees)
 
@@ -177,9 +186,29 @@ class MaskedBoosting(MultiLabelEstimator):
             random_state=rng.randint(2**31 - 1),
         ).fit(columns, self._targets(g, h, rng), sample_weight=chosen, check_input=False)
         leaves = tree.tree_.apply(rows)
-        member = sp.csr_array((chosen, leaves, np.arange(n + 1)), shape=(n, tree.tree_.node_count)).T
-        steps = member @ g / (member @ h + self.l2_regularization + SMALLEST)
-        return Trees.from_tree(tree.tree_, self.learning_rate * steps), leaves
+        member = sp.csr_array((chosen, leaves, np.arange(n + 1)), shape=(n, tree.tree_.node_count))
+        return Trees.from_tree(tree.tree_, self._values(member, g, h)), leaves
+
+    def _values(self, member: Any, g: _Floats, h: _Floats) -> _Floats:
+        """Return the Newton steps of leaves, times the learning rate; row i of `member` has the leaves of sample i."""
+        return self.learning_rate * (member.T @ g / (member.T @ h + self.l2_regularization + SMALLEST))
+
+    def _fit_leaves(self, X: Any, signs: _Floats, weights: _Floats, loss: Loss) -> Trees:
+        """Return the trees of the last fit with leaves that are fitted to all samples, some trees at a time."""
+        trees, n = self.trees_, len(signs)
+        parts = row_slices(n, max(len(trees.roots), X.shape[1]))
+        leaves_of_trees = np.concatenate([trees.leaves(X[part]) for part in parts])
+        scores, value = np.tile(self.intercept_, (n, 1)), np.zeros((len(trees.feature), signs.shape[1]))
+        ends, n_trees = [*trees.roots, len(value)], max(round(MAX_STEP / self.learning_rate), 1)
+        for first in range(0, len(trees.roots), n_trees):
+            stop = min(first + n_trees, len(trees.roots))
+            nodes, leaves = slice(ends[first], ends[stop]), leaves_of_trees[:, first:stop] - ends[first]
+            rows = np.arange(0, leaves.size + 1, stop - first)
+            member = sp.csr_array((np.ones(leaves.size), leaves.ravel(), rows), shape=(n, nodes.stop - nodes.start))
+            slope, curvature = loss.derivatives(signs, scores)
+            value[nodes] = self._values(member, -weights * slope, weights * curvature)
+            scores += member @ value[nodes]
+        return replace(trees, value=value)
 
     def _targets(self, g: _Floats, h: _Floats, rng: np.random.RandomState) -> _Floats:
         """Return what a tree is grown on: gradients of the same scale for all labels, or random sums of them."""

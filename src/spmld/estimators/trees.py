@@ -96,13 +96,19 @@ class Trees:
         """Return the sum of the values of the trees, of shape (n_samples, n_labels)."""
         scores = np.zeros((X.shape[0], self.value.shape[1]))
         for rows in row_slices(X.shape[0], max(len(self.roots), X.shape[1])):
-            part = single_precision(X[rows])
-            nodes = np.tile(self.roots, part.shape[0])
-            for index, _, children in self._descend(part):
-                nodes[index] = children
-            for leaves in nodes.reshape(part.shape[0], -1).T:
+            for leaves in self.leaves(X[rows]).T:
                 scores[rows] += self.value[leaves]
         return scores
+
+    def leaves(self, X: Any) -> NDArray[np.int32]:
+        """Return the leaf of each sample in each tree, of shape (n_samples, n_trees)."""
+        columns, n = single_precision(X).T.ravel(), X.shape[0]
+        children = np.stack([self.right, self.left], axis=1).ravel()
+        nodes, samples = np.repeat(self.roots[:, None], n, axis=1), np.arange(n)
+        for _ in range(self.depth):
+            is_left = columns[self.feature[nodes] * np.int64(n) + samples] <= self.threshold[nodes]
+            nodes = children[2 * nodes + is_left]
+        return nodes.T
 
     def contributions(self, X: Any, weights: _Floats) -> Any:
         """Return the contributions of the features to the weighted sum of the scores of the labels of each sample.

@@ -21,6 +21,7 @@ from spmld.estimators.ensemble.training_data import HeldOutLoss, Scores, Trainin
 from spmld.estimators.ensemble.updating import NOISE_PARAMETERS, KeptData, UpdateMixin
 from spmld.estimators.ensemble.view_fitting import (
     PathResult,
+    Trimming,
     choose_trimming,
     first_fold_coef,
     fit_transformers,
@@ -236,27 +237,41 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
         signed = replace(data.labels, classes=SIGNS, one_dimensional=False)
         data.X, data = (), replace(data, labels=signed, feature_names=None).convert(self._to_device)
         views, training = self._prepare_views(data, rng, over)
-        any_view, features = next(iter(training.values())), data.engine.in_memory(data.X)
-        device = str(data.example.device) if on_accelerator(data.example) else self.device
+        features = data.engine.in_memory(data.X)
         data.release()
         self._estimate_noise(views, training)
         rates = dict(zip(NOISE_PARAMETERS, self._rates(), strict=True))
         views = {name: view.with_params(**rates) for name, view in views.items()}
         results = self._search_paths(views, training, over_views)
         trimming = choose_trimming(views, results, training, self.keep_fraction, noisy=self.noise_.identified)
+        self._combine_views(results, training, trimming, features, over_views)
+        self.training_data_ = KeptData.from_fit(features, training, results, trimming) if self.keep_data else None
+
+    def _combine_views(
+        self,
+        results: Mapping[str, PathResult],
+        training: Mapping[str, TrainingData],
+        trimming: Trimming,
+        features: tuple[Any, ...],
+        over_views: Map = map,
+        start: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Fit the views to all samples, from `start`; weigh and correct their scores, and summarize the data."""
+        any_view = next(iter(training.values()))
+        data, in_memory = any_view.data, any_view.data.engine.in_memory
+        device = next((str(X.device) for X in features if on_accelerator(X)), self.device)
         self.keep_fraction_ = trimming.keep_fraction
-        self.estimators_, scores = fit_views(views, results, training, trimming, over_views)
+        self.view_weights_ = view_weights({name: result.loss for name, result in results.items()})
+        self.estimators_, scores = fit_views(results, training, trimming, over_views, start)
         self.mixture_, mixed = fit_mixture(self.view_weights_, scores, any_view)
         values = mixed, data.signs, data.weights, any_view.folds.number, any_view.learned()
         sample, signs, *others = any_view.sample(*values)
-        self._fit_correction(sample, replace(data.labels, signs=signs), *others, device=device, over=over)
-        in_memory = data.engine.in_memory
+        self._fit_correction(sample, replace(data.labels, signs=signs), *others, device=device, over=any_view.over)
         for combined, weights in zip(in_memory(mixed), in_memory(trimming.weights), strict=True):
             self.self_paced_weights_, self.out_of_fold_scores_ = weights, self.correction_.correct(combined)
             # Of many samples, the corrections and calibrations have seen only these.
             self.out_of_fold_scores_[any_view.sampled()] = self.correction_.held_out_scores_
-        kept = map(in_memory, values)
-        self.training_data_ = KeptData.from_blocks(features, data.labels, *kept) if self.keep_data else None
+        self.__dict__.pop("reference_", None)
         for X in features:
             self._set_reference(X, any_view, results)
 
@@ -314,7 +329,6 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
         order = list(views)
         self.cv_results_.sort(key=lambda result: order.index(result["part"]))
         self.params_ = {name: result.params for name, result in results.items()}
-        self.view_weights_ = view_weights({name: result.loss for name, result in results.items()})
         return results
 
     def _fit_correction(

@@ -1,31 +1,41 @@
 """Updates of a fitted ensemble: new samples, corrected labels and new labels, without a new search."""
 
-import warnings
+from collections.abc import Mapping, Sequence
+from copy import copy, deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from spmld._arrays import arrays_to_numpy, contiguous, features_to_numpy, on_accelerator
+from spmld._arrays import arrays_to_numpy, contiguous, features_to_numpy, to_numpy
+from spmld._io import shorten
+from spmld._threads import Map, thread_map
 from spmld.estimators._inputs import check_features, check_labels, check_weights
-from spmld.estimators.ensemble.training_data import fit_part, spacing
-from spmld.estimators.ensemble.views import with_params
-from spmld.labels import Labels, LabelWarning
+from spmld.estimators.ensemble.training_data import Folds, HeldOutLoss, TrainingData
+from spmld.estimators.ensemble.view_fitting import MIN_LOSS, PathResult, Trimming
+from spmld.estimators.ensemble.views import set_accepted
+from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS
 from spmld.labels.entries import mark_trusted
-from spmld.noise.calibration import has_both_classes
-from spmld.pacing.trimming import trim
+from spmld.labels.single_class import find_single_class, list_labels
+from spmld.model_selection.cross_fitting import Fold
+from spmld.model_selection.identical_samples import group_identical, hash_samples
+from spmld.noise import NoiseRates
 from spmld.scale.block_data import BlockData
+from spmld.scale.inputs import is_blocks
 from spmld.scale.row_blocks import join_rows
 
 NOISE_PARAMETERS = ("false_positive_rate", "false_negative_rate")
+_OF_ENTRIES = ("signs", "weights", "trusted", "trimmed")
+_OF_SAMPLES = (*_OF_ENTRIES, "fold", "sample_names")
 
 
 @dataclass(frozen=True)
 class KeptData:
-    """Training data and out-of-fold scores of an ensemble, from which it is updated.
+    """Training data and models of the folds of an ensemble, from which it is updated.
 
     Attributes
     ----------
@@ -35,12 +45,14 @@ class KeptData:
         Labels and weights of the entries; 0 where missing.
     trusted : ndarray of bool of shape (n_samples, n_labels)
         Verified entries.
-    scores : ndarray of shape (n_samples, n_labels)
-        Scores of the mixture of views by models that were not fitted to the sample.
+    trimmed : ndarray of bool of shape (n_samples, n_labels, n_fits)
+        Entries that are left out in the fit of each fold and, at the end, of all samples; no fits without trimming.
     fold : ndarray of shape (n_samples,)
-        Fold of each sample. The new samples of an update are a fold.
-    learned : ndarray of bool of shape (n_samples, n_labels)
-        Entries whose label had both classes in the training samples of the models that scored them.
+        Fold that tests each sample.
+    sample_names : ndarray of str of shape (n_samples,)
+        Identifiers of the samples, which the commands use; empty without one.
+    estimators : dict
+        The estimators of each view, fitted without the samples of each fold.
 
     Examples
     --------
@@ -49,53 +61,75 @@ class KeptData:
 
     X: Any
     signs: NDArray[np.int8]
-    weights: NDArray[np.float64]
+    weights: NDArray[Any]
     trusted: NDArray[np.bool_]
-    scores: NDArray[np.float64]
+    trimmed: NDArray[np.bool_]
     fold: NDArray[np.integer[Any]]
-    learned: NDArray[np.bool_]
+    sample_names: NDArray[np.str_]
+    estimators: dict[str, list[Any]]
 
     @classmethod
-    def from_blocks(
-        cls, X: Any, labels: Labels, scores: Any, signs: Any, weights: Any, fold: Any, learned: Any
+    def from_fit(
+        cls,
+        features: tuple[Any, ...],
+        training: Mapping[str, TrainingData],
+        results: Mapping[str, PathResult],
+        trimming: Trimming,
     ) -> "KeptData":
-        """Return training data that are one row block in memory."""
-        if not X:
+        """Return the data of a fit in memory."""
+        if not features:
             raise ValueError("keep_data=True requires X in memory; for row blocks, pass keep_data=False")
-        trusted = np.zeros(labels.shape, dtype=bool) if labels.trusted is None else labels.trusted
-        return cls(features_to_numpy(X[0]), signs[0], weights[0], trusted, scores[0], fold[0], learned[0])
+        any_view = next(iter(training.values()))
+        (signs,), (weights,), (fold,) = any_view.data.signs, any_view.data.weights, any_view.folds.number
+        trusted = np.zeros(signs.shape, dtype=bool) if any_view.trusted is None else any_view.trusted
+        fits = [] if trimming.fold_weights is None else [*trimming.fold_weights, trimming.weights]
+        trimmed = np.stack([kept == 0 for (kept,) in fits], axis=2) if fits else np.zeros((*signs.shape, 0), dtype=bool)
+        names, models = np.full(len(fold), ""), fold_models(results)
+        return cls(features_to_numpy(features[0]), signs, weights, trusted, trimmed, fold, names, models)
 
-    def rows(self, chosen: NDArray[np.bool_]) -> "KeptData":
-        """Return the data of some samples."""
-        return KeptData(X=self.X[chosen], **{name: getattr(self, name)[chosen] for name in _ARRAYS})
+    def with_labels(self, places: Sequence[int], n_labels: int) -> "KeptData":
+        """Return the data with labels at their places among all labels; others are missing."""
+        placed: dict[str, Any] = {name: place_columns(getattr(self, name), places, n_labels) for name in _OF_ENTRIES}
+        return replace(self, **placed)
 
-    def with_labels(self, n_labels: int) -> "KeptData":
-        """Return the data with more labels, which are missing."""
-        added = ((0, 0), (0, n_labels - self.signs.shape[1]))
-        names = ("signs", "weights", "trusted", "scores", "learned")
-        return replace(self, **{name: np.pad(getattr(self, name), added) for name in names})
-
-    def append(self, new: "KeptData") -> "KeptData":
-        """Return the data with new samples."""
-        rows = {name: np.concatenate([getattr(self, name), getattr(new, name)]) for name in _ARRAYS}
-        return KeptData(X=join_rows([self.X, new.X]), **rows)
-
-    def correct(self, samples: NDArray[np.intp], new: "KeptData") -> "KeptData":
-        """Return the data in which observed labels replace those of some samples."""
-        changed = {name: getattr(self, name).copy() for name in ("signs", "weights", "trusted")}
-        for name, values in changed.items():
-            values[samples] = np.where(new.signs != 0, getattr(new, name), values[samples])
+    def correct(self, index: NDArray[np.intp], new: "KeptData") -> "KeptData":
+        """Return the data in which observed entries of other data replace those of the samples `index`, if not -1."""
+        rows, changed = np.flatnonzero(index >= 0), {}
+        at, labels = np.nonzero(new.signs[rows])
+        for name in _OF_ENTRIES:
+            old, values = getattr(self, name), getattr(new, name)
+            changed[name] = old.astype(np.result_type(old, values))
+            changed[name][index[rows[at]], labels] = values[rows[at], labels]
         return replace(self, **changed)
 
-    def set_frequencies(self, labels: NDArray[np.intp]) -> "KeptData":
-        """Return the data in which the scores of labels are the log-odds of their frequency, plus one of each class."""
-        scores, signs = self.scores.copy(), self.signs[:, labels]
-        positive, negative = (signs > 0).sum(axis=0) + 1, (signs < 0).sum(axis=0) + 1
-        scores[:, labels] = np.log(positive / negative)
-        return replace(self, scores=scores)
+    def append(self, new: "KeptData", chosen: NDArray[np.bool_]) -> "KeptData":
+        """Return the data with the chosen samples of other data.
+
+        A sample that is identical to one of these data is in the same fold. The fold of another one depends on its
+        features only, so that the order of new samples does not matter.
+        """
+        X = join_rows([self.X, new.X[chosen]])
+        rows: dict[str, Any] = {
+            name: np.concatenate([getattr(self, name), getattr(new, name)[chosen]]) for name in _OF_SAMPLES
+        }
+        hashes, n = hash_samples(X), len(self.signs)
+        first, hashed = group_identical(hashes)[0][n:], hashes[n:] % np.uint64(self.fold.max() + 1)
+        rows["fold"][n:] = np.where(first < n, rows["fold"][first], hashed)
+        return replace(self, X=X, **rows)
+
+    def folds(self) -> list[Fold]:
+        """Return the training and test samples of each fold."""
+        numbers = range(self.fold.max() + 1)
+        return [(np.flatnonzero(self.fold != k), np.flatnonzero(self.fold == k)) for k in numbers]
+
+    def fit_weights(self) -> list[Any]:
+        """Return the weights of the entries in the fit of each fold and of all samples; empty without trimming."""
+        return [(self.weights * ~self.trimmed[..., k],) for k in range(self.trimmed.shape[2])]
 
 
-_ARRAYS = ("signs", "weights", "trusted", "scores", "fold", "learned")
+def fold_models(results: Mapping[str, PathResult]) -> dict[str, list[Any]]:
+    """Return the estimators of the folds of each view, with NumPy arrays."""
+    return {name: list(map(arrays_to_numpy, result.estimators)) for name, result in results.items()}
 
 
 def place_labels(names: list[Any] | None, known: list[Any] | None, shape: tuple[int, int]) -> tuple[list[Any], Any]:
@@ -115,7 +149,7 @@ def place_labels(names: list[Any] | None, known: list[Any] | None, shape: tuple[
     (['sad', 'calm', 'new'], [2, 0])
     """
     if names is not None and known is not None:
-        every = [*known, *(name for name in names if name not in known)]
+        every = list(dict.fromkeys([*known, *names]))
         return every, [every.index(name) for name in names]
     if shape[0] != shape[1]:
         raise ValueError(
@@ -133,50 +167,77 @@ def check_samples(samples: Any, n_new: int, n_kept: int) -> NDArray[np.intp]:
     if index.shape != (n_new,) or index.dtype.kind not in "iu" or (index < -1).any() or (index >= n_kept).any():
         raise ValueError(
             f"samples must have an integer for each of the {n_new} rows of X, from 0 to {n_kept - 1} for training "
-            f"samples and -1 for new ones, got {samples!r}"
+            f"samples and -1 for new ones, got {shorten(repr(samples))}"
         )
     if len(np.unique(index[index >= 0])) < (index >= 0).sum():
         raise ValueError("samples must name each training sample once; merge its labels into one row")
     return index.astype(np.intp)
 
 
-def place_columns(values: NDArray[Any], places: list[int], n_labels: int) -> NDArray[Any]:
-    """Return the values of labels at their places among all labels; 0 for the others."""
-    placed = np.zeros((len(values), n_labels), dtype=values.dtype)
+def place_columns(values: NDArray[Any], places: Sequence[int], n_labels: int) -> NDArray[Any]:
+    """Return the values of labels at their places among all labels; 0 for the others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.estimators.ensemble.updating import place_columns
+    >>> place_columns(np.array([[1, 2]]), [2, 0], 3)
+    array([[2, 0, 1]])
+    """
+    placed = np.zeros((len(values), n_labels, *values.shape[2:]), dtype=values.dtype)
     placed[:, places] = values
     return placed
 
 
-def warn_new_labels(names: list[Any]) -> None:
-    """Warn that the probabilities of new labels start from their frequencies."""
-    warnings.warn(
-        f"New labels: {', '.join(map(str, names))}. Their calibration starts from the label frequencies; fit the model "
-        "again when they have enough samples",
-        LabelWarning,
-        stacklevel=3,
-    )
+def corrected_rates(rates: NoiseRates, old: KeptData, new: KeptData) -> NoiseRates:
+    """Return the noise rates of entries that are not verified, after corrections.
+
+    The expected number of errors, the sum of the rates over the entries of the other class, decreases by the number of
+    entries that changed to the other class.
+
+    Parameters
+    ----------
+    rates : NoiseRates
+        Rates before the correction.
+    old, new : KeptData
+        Data of the same samples, before and after the correction.
+    """
+    changed = []
+    for rate, observed in zip(rates, (1, -1), strict=True):
+        unverified, true = (old.signs != 0) & ~old.trusted, new.signs == -observed
+        n_corrected = (unverified & true & (old.signs == observed)).sum()
+        n_entries, n_left = (unverified & true).sum(axis=0), (unverified & true & ~new.trusted).sum()
+        n_errors = max(float(rate @ n_entries), float(n_corrected), 1e-12)
+        factor = (1 - n_corrected / n_errors) * n_entries.sum() / max(n_left, 1)
+        changed.append(rate * min(factor, 1.0))
+    return NoiseRates(*changed)
+
+
+def like_features(X: Any, old: Any) -> Any:
+    """Return features as a sparse matrix if others are one, else as an array, in their precision."""
+    X = features_to_numpy(contiguous(X))
+    X = sp.csr_array(X) if sp.issparse(old) else X.toarray() if sp.issparse(X) else X
+    return X.astype(old.dtype)
+
+
+def check_negatives(labels: Labels, old_signs: NDArray[np.int8], class_prior: NDArray[np.float64]) -> None:
+    """Raise ValueError if labels are positive-only: in the fit, by their class prior, or after the update."""
+    positive_only = find_single_class(labels.signs).positive_only & ~find_single_class(old_signs).positive_only
+    positive_only[: len(class_prior)] |= ~np.isnan(class_prior)
+    if positive_only.any():
+        raise ValueError(
+            f"{list_labels(labels, positive_only)}: update needs observed negatives; fit a model to all samples, which "
+            "uses missing entries of positive-only labels as weak negatives"
+        )
 
 
 class UpdateMixin:
     """The method `update` of `SelfPacedEnsemble`."""
 
     training_data_: KeptData | None
-    keep_fraction_: float
-    n_labels_: int
-    classes_: Any
-    device: str | None
-    estimators_: dict[str, Any]
-    transformers_: dict[str, Any]
-    correction_: Any
-    _labels: Any
-    _rates: Any
-    _view_scores: Any
-    _to_device: Any
-    _fit_correction: Any
-    _set_labels: Any
 
     def update(
-        self,
+        self: Any,
         X: Any,
         y: Any = None,
         mask: Any = None,
@@ -187,18 +248,22 @@ class UpdateMixin:
     ) -> Any:
         """Update the model with new samples, corrected labels or new labels.
 
-        The settings of the views, their weights, the noise rates and the fraction to keep stay the same, so that each
-        view is fitted once. New samples are scored before they are used, so that the correction for label
-        dependencies, the calibration and the decisions are fitted to held-out scores of all samples, as in `fit`.
+        The settings of the views and their transformers stay the same. The views are fitted to all samples, and to the
+        training samples of each fold, so that their weights, the correction for label dependencies, the calibration,
+        the decisions and the summary for monitoring are those of all samples, as in `fit`. The fits are fast: linear
+        views start from their coefficients, and the trees of the view "boosting" keep their decisions and get new
+        leaves. Noise rates decrease by the errors that are corrected. Trimmed entries stay trimmed, unless they are
+        corrected. If an error is raised, the model does not change.
 
         Parameters
         ----------
         X, y, mask, entry_weight, trusted
             As in `fit`. If labels have names, in `fit` and here, `y` may have new labels, and labels of the model that
-            it does not have are missing. New labels start from their frequencies, which a `LabelWarning` says.
+            it does not have are missing.
         samples : array-like of int of shape (n_samples,), optional
             Index of the training sample of each row whose labels are corrected, -1 for a new sample. By default, all
             samples are new. Observed entries of `y` replace the labels; features of training samples do not change.
+            New samples follow the others in `training_data_`, in their order.
 
         Returns
         -------
@@ -220,52 +285,51 @@ class UpdateMixin:
                 "update needs the training data, which the model does not have; fit it with keep_data=True, or fit a "
                 "model to the old and the new samples"
             )
-        if not np.isnan(self.class_prior_).all():
-            raise ValueError(
-                "update needs labels with observed negatives; fit the model again for positive-only labels"
-            )
-        X = features_to_numpy(contiguous(check_features(self, X, reset=False)))
+        if is_blocks(X):
+            raise ValueError("update needs X in memory; fit a model to all row blocks")
+        X = like_features(check_features(self, X, reset=False), kept.X)
         labels, weights = check_weights(entry_weight, check_labels(self, X, y, mask, classes=self.classes_))
         labels = mark_trusted(labels, trusted)
-        n_known = self.n_labels_
-        names, places = place_labels(labels.names, self._labels.names, (labels.shape[1], n_known))
-        rows, index = np.zeros((len(weights), len(names))), check_samples(samples, len(weights), len(kept.signs))
-        new = KeptData(
-            X=X,
-            signs=place_columns(labels.signs, places, len(names)),
-            weights=place_columns(weights, places, len(names)),
-            trusted=rows > 0 if labels.trusted is None else place_columns(labels.trusted, places, len(names)),
-            scores=place_columns(self._view_scores(X), list(range(n_known)), len(names)),
-            fold=np.full(len(rows), kept.fold.max() + 1, dtype=kept.fold.dtype),
-            learned=rows + np.pad(has_both_classes(kept.signs), (0, len(names) - n_known)) > 0,
-        )
-        data = kept.with_labels(len(names)).correct(index[index >= 0], new.rows(index >= 0)).append(new.rows(index < 0))
-        if len(names) > n_known:
-            data = data.set_frequencies(np.arange(n_known, len(names)))
-            warn_new_labels(names[n_known:])
-            self.__dict__.pop("reference_", None)  # it has no scores of the new labels
-        self._refit(data, names if self._labels.names is not None else None)
+        (n, l), n_known = labels.shape, self.n_labels_
+        index = check_samples(samples, n, len(kept.signs))
+        names, places = place_labels(labels.names, self._labels.names, (l, n_known))
+        verified = np.zeros((n, l), dtype=bool) if labels.trusted is None else labels.trusted
+        trimmed, fold = np.zeros((n, l, kept.trimmed.shape[2]), dtype=bool), np.zeros(n, dtype=kept.fold.dtype)
+        new = KeptData(X, labels.signs, weights, verified, trimmed, fold, np.full(n, ""), {})
+        old, new = kept.with_labels(range(n_known), len(names)), new.with_labels(places, len(names))
+        corrected = old.correct(index, new)
+        data = corrected.append(new, index < 0)
+        every = replace(self._labels, signs=data.signs, names=None if self._labels.names is None else names)
+        check_negatives(every, old.signs, self.class_prior_)
+        updated = copy(self)
+        updated.class_prior_ = np.full(len(names), np.nan)
+        extended = (np.append(rate, np.full(len(names) - n_known, rate.mean())) for rate in self._rates())
+        rates = corrected_rates(NoiseRates(*extended), old, corrected)
+        updated.false_positive_rate_, updated.false_negative_rate_ = rates
+        with thread_map(self.n_jobs) as over:
+            updated._refit(data, every, over)
+        updated._set_labels(every)
+        self.__dict__.update(updated.__dict__)
         return self
 
-    def _refit(self, kept: KeptData, names: list[Any] | None) -> None:
-        """Fit the views with their settings, and the correction from held-out scores."""
-        n, l = kept.signs.shape
-        rates = (np.append(rate, np.full(l - len(rate), rate.mean())) for rate in self._rates())
-        self.false_positive_rate_, self.false_negative_rate_ = rates
-        trusted = kept.trusted if kept.trusted.any() else None
-        labels = Labels(kept.signs, SIGNS, names, trusted=trusted)
-        self.self_paced_weights_ = np.maximum(trim(kept.scores, kept.signs, self.keep_fraction_), kept.trusted)
-        weights = kept.weights * self.self_paced_weights_ if self.keep_fraction_ < 1 else kept.weights
-        X = self._to_device(kept.X)
-        for name, estimator in self.estimators_.items():
-            model = with_params(estimator, **dict(zip(NOISE_PARAMETERS, self._rates(), strict=True)))
+    def _refit(self: Any, kept: KeptData, labels: Labels, over: Map) -> None:
+        """Fit the views and the correction with their settings."""
+        X, training, results, fits = self._to_device(kept.X), {}, {}, kept.fit_weights()
+        labels = Labels(labels.signs, SIGNS, labels.names, trusted=kept.trusted if kept.trusted.any() else None)
+        params = dict(zip(NOISE_PARAMETERS, self._rates(), strict=True)) | {"keep_decisions": True}
+        start = {name: set_accepted(deepcopy(estimator), **params) for name, estimator in self.estimators_.items()}
+        for name, fitted in kept.estimators.items():
             data = BlockData.in_memory(self.transformers_[name].transform(X), labels, kept.weights)
-            self.estimators_[name] = arrays_to_numpy(fit_part(model, data.replace_weights((weights,))))
-        self.class_prior_, sampled = np.full(l, np.nan), slice(None, None, 1 if trusted is not None else spacing(n))
-        parts = kept.weights, kept.fold, kept.learned
-        device = str(X.device) if on_accelerator(X) else self.device
-        self._fit_correction(kept.scores[sampled], labels[sampled], *(A[sampled] for A in parts), device=device)
-        self.out_of_fold_scores_ = self.correction_.correct(kept.scores)
-        self.out_of_fold_scores_[sampled] = self.correction_.held_out_scores_
-        self.training_data_, self._feature_means = kept, np.asarray(kept.X.mean(axis=0)).ravel()
-        self._set_labels(replace(self._labels, signs=kept.signs, names=names))
+            training[name] = TrainingData(data, Folds.of(data, kept.folds()), HeldOutLoss(self.scoring), over)
+            models = [set_accepted(deepcopy(model), **params) for model in fitted]
+            models, scores = training[name].cross_fit(models, entry_weight=fits[:-1] or None)
+            loss = max(training[name].mean_loss(scores), MIN_LOSS)
+            results[name] = PathResult(self.params_[name], scores, loss, models)
+            for part in {"coef_", "intercept_"} & set(vars(start[name])):  # the mean is close to the solution
+                setattr(start[name], part, np.mean([to_numpy(getattr(model, part)) for model in models], axis=0))
+        observed = kept.signs != 0
+        weights = observed & ~kept.trimmed[..., -1] if fits else observed
+        self._combine_views(results, training, Trimming(self.keep_fraction_, (1.0 * weights,), None), (X,), start=start)
+        self.training_data_ = replace(kept, estimators=fold_models(results))
+        self.n_repeated_samples_ = group_identical(hash_samples(kept.X))[1]
+        self._feature_means = np.asarray(kept.X.mean(axis=0)).ravel()

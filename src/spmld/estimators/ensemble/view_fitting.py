@@ -136,7 +136,7 @@ class Trimming(NamedTuple):
         Self-paced weights of all entries, in row blocks.
     fold_weights : list or None
         Entry weights for the training samples of each fold, which do not depend on labels of the fold; None without
-        trimming.
+        trimming, or if the models of the folds are fitted with these weights already.
     """
 
     keep_fraction: float
@@ -171,24 +171,28 @@ def choose_trimming(
 
 
 def fit_views(
-    views: Mapping[str, View],
     results: Mapping[str, PathResult],
     data: Mapping[str, TrainingData],
     trimming: Trimming,
-    over_views: Map,
+    over_views: Map = map,
+    start: Mapping[str, Any] | None = None,
 ) -> tuple[dict[str, Any], dict[str, BlockValues]]:
-    """Return the estimator of each view, fitted to the entries that are kept, and its out-of-fold scores."""
+    """Return the estimator of each view, fitted to the entries that are kept, and its out-of-fold scores.
+
+    The estimators `start`, if there are any, are fitted in place, so that those with a warm start begin there.
+    """
 
     def fit(name: str) -> tuple[Any, BlockValues]:
-        training, result, kept = data[name], results[name], trimming.fold_weights
+        training, result = data[name], results[name]
         weights, scores = training.data.weights, result.scores
-        if kept is not None:
+        if trimming.keep_fraction < 1:
             weights = training.multiply_weights(trimming.weights)
-            _, scores = training.cross_fit(result.estimators, entry_weight=kept)
-        return training.fit(clone(result.estimators[0]), entry_weight=weights), scores
+        if trimming.fold_weights is not None:
+            _, scores = training.cross_fit(result.estimators, entry_weight=trimming.fold_weights)
+        estimator = clone(result.estimators[0]) if start is None else start[name]
+        return training.fit(estimator, entry_weight=weights), scores
 
-    costly_first = sorted(results, key=lambda name: not views[name].costly)  # a thread is left for the others
-    fitted = dict(zip(costly_first, over_views(fit, costly_first), strict=True))
+    fitted = dict(zip(results, over_views(fit, results), strict=True))
     return {name: fitted[name][0] for name in results}, {name: fitted[name][1] for name in results}
 
 

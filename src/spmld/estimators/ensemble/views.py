@@ -153,7 +153,7 @@ def boosting_view(n_estimators: Sequence[int] = N_TREES) -> View:
     20000
     """
     path, start = [{"n_estimators": n} for n in sorted(n_estimators)], _nearest(n_estimators, 200)
-    estimator = MaskedBoosting(max_samples=MAX_TREE_SAMPLES, warm_start=True, **path[start])
+    estimator = MaskedBoosting(max_samples=MAX_TREE_SAMPLES, warm_start=True).set_params(**path[start])
     return View("boosting", FeatureScaler(), estimator, path, start, costly=True)
 
 
@@ -259,8 +259,13 @@ def default_views(n_samples: int, n_features: int, n_labels: int) -> tuple[str, 
 
 def with_params(estimator: Any, **params: Any) -> Any:
     """Return a clone with those of the parameters that the estimator has."""
+    return set_accepted(clone(estimator), **params)
+
+
+def set_accepted(estimator: Any, **params: Any) -> Any:
+    """Set those of the parameters that the estimator has, and return it."""
     accepted = estimator.get_params()
-    return clone(estimator).set_params(**{name: value for name, value in params.items() if name in accepted})
+    return estimator.set_params(**{name: value for name, value in params.items() if name in accepted})
 
 
 def check_views(views: str | Sequence[Any], Cs: Sequence[Any], alphas: Sequence[Any], n_trees: Sequence[Any]) -> None:
