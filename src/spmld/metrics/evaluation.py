@@ -133,6 +133,9 @@ def evaluate(
     if hierarchy is not None and "predictions" in values and weights is None:
         metric = Metric(hierarchical_f1, "predictions", "entries", greater_is_better=True)
         named[metric.name] = metric, {"hierarchy": hierarchy}
+    for name, (metric, _) in named.items():
+        if metric.needs not in values:
+            raise ValueError(f"{name} needs {metric.needs}, got none")
     return Evaluation(
         _evaluate_metric(name, metric, labels, values[metric.needs], {**options, **weighted})
         for name, (metric, options) in named.items()
