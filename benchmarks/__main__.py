@@ -18,6 +18,7 @@ SLOW = (
     "error_counts",
     "flagship",
     "growth",
+    "hierarchy",
     "label_errors",
     "many_labels",
     "memory",
@@ -30,6 +31,7 @@ SLOW = (
     "review_page",
     "startup",
     "threads",
+    "updates",
     "wrong_labels",
 )
 

@@ -1,0 +1,58 @@
+"""``spmld update``: new samples, corrected labels and new labels, in a model that keeps its data."""
+
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import spmld
+
+SMALL = ("--param", 'views=["linear", "ridge"]', "--no-held-out")
+
+
+@pytest.fixture
+def model(cli, files):
+    """A model of the first samples, with their identifiers, in old.skops."""
+    table = pd.read_csv("train.csv").assign(name=lambda frame: [f"s{i}" for i in range(len(frame))])
+    table[:80].to_csv("old.csv", index=False)
+    table[80:].to_csv("new.csv", index=False)
+    assert cli("fit", "old.csv", "--id", "name", "-o", "old.skops", "--keep-data", *SMALL)[0] == 0
+    return table
+
+
+def kept(path):
+    loaded = spmld.load(path)
+    return getattr(loaded, "named_steps", {"estimator": loaded})["estimator"].training_data_
+
+
+def test_new_samples_are_added_and_the_old_file_is_not_needed(cli, model):
+    os.remove("old.csv")
+    status, _, err = cli("update", "old.skops", "new.csv", "-o", "new.skops")
+    assert status == 0
+    assert f"{len(model) - 80} new samples, 0 corrected labels" in err
+    assert len(kept("new.skops").signs) == len(model)
+    assert cli("predict", "new.skops", "test.csv", "-o", "p.csv")[0] == 0
+
+
+def test_rows_of_training_samples_correct_their_labels(cli, model):
+    label = next(name for name in model.columns if name.startswith("label_"))
+    row = model[:80][model[:80][label].notna()].index[0]
+    changed = model.loc[[row]].assign(**{label: 1 - model.loc[row, label]})
+    changed.to_csv("corrected.csv", index=False)
+    status, _, err = cli("update", "old.skops", "corrected.csv", "-o", "new.skops")
+    assert (status, "0 new samples, 1 corrected label" in err) == (0, True)
+    before, after = kept("old.skops").signs, kept("new.skops").signs
+    assert np.argwhere(before != after)[:, 0].tolist() == [row]
+
+
+def test_a_model_without_its_data_and_another_method_are_named(cli, model):
+    assert cli("fit", "old.csv", "--id", "name", "-o", "plain.skops", *SMALL)[0] == 0
+    status, _, err = cli("update", "plain.skops", "new.csv", "-o", "new.skops")
+    assert status == 2
+    assert "plain.skops has no training data, which an update needs; fit it with spmld fit --keep-data" in err
+    assert cli("fit", "old.csv", "-o", "other.skops", "--method", "LabelPrior", "--no-held-out")[0] == 0
+    status, _, err = cli("update", "other.skops", "new.csv", "-o", "new.skops")
+    assert status == 2
+    assert "only SelfPacedEnsemble can be updated" in err
+    assert not os.path.exists("new.skops")
