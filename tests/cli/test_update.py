@@ -12,7 +12,7 @@ SMALL = ("--param", 'views=["linear", "ridge"]', "--no-held-out")
 
 
 @pytest.fixture
-def model(cli, files):
+def table(cli):
     """A model of the first samples, with their identifiers, in old.skops."""
     table = pd.read_csv("train.csv").assign(name=lambda frame: [f"s{i}" for i in range(len(frame))])
     table[:80].to_csv("old.csv", index=False)
@@ -26,19 +26,19 @@ def kept(path):
     return getattr(loaded, "named_steps", {"estimator": loaded})["estimator"].training_data_
 
 
-def test_new_samples_are_added_and_the_old_file_is_not_needed(cli, model):
+def test_new_samples_are_added_and_the_old_file_is_not_needed(cli, table):
     os.remove("old.csv")
     status, _, err = cli("update", "old.skops", "new.csv", "-o", "new.skops")
     assert status == 0
-    assert f"{len(model) - 80} new samples, 0 corrected labels" in err
-    assert len(kept("new.skops").signs) == len(model)
+    assert f"{len(table) - 80} new samples, 0 corrected labels" in err
+    assert len(kept("new.skops").signs) == len(table)
     assert cli("predict", "new.skops", "test.csv", "-o", "p.csv")[0] == 0
 
 
-def test_rows_of_training_samples_correct_their_labels(cli, model):
-    label = next(name for name in model.columns if name.startswith("label_"))
-    row = model[:80][model[:80][label].notna()].index[0]
-    changed = model.loc[[row]].assign(**{label: 1 - model.loc[row, label]})
+def test_rows_of_training_samples_correct_their_labels(cli, table):
+    label = next(name for name in table.columns if name.startswith("label_"))
+    row = table[:80][table[:80][label].notna()].index[0]
+    changed = table.loc[[row]].assign(**{label: 1 - table.loc[row, label]})
     changed.to_csv("corrected.csv", index=False)
     status, _, err = cli("update", "old.skops", "corrected.csv", "-o", "new.skops")
     assert (status, "0 new samples, 1 corrected label" in err) == (0, True)
@@ -46,7 +46,7 @@ def test_rows_of_training_samples_correct_their_labels(cli, model):
     assert np.argwhere(before != after)[:, 0].tolist() == [row]
 
 
-def test_a_model_without_its_data_and_another_method_are_named(cli, model):
+def test_a_model_without_its_data_and_another_method_are_named(cli, table):
     assert cli("fit", "old.csv", "--id", "name", "-o", "plain.skops", *SMALL)[0] == 0
     status, _, err = cli("update", "plain.skops", "new.csv", "-o", "new.skops")
     assert status == 2
