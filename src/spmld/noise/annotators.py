@@ -55,7 +55,7 @@ class BetaPrior(NamedTuple):
     strength: float
 
     def rate(self, counts: ErrorCounts) -> _Floats:
-        """Return the rates with the highest posterior density."""
+        """Return the posterior means of the rates."""
         return np.asarray((counts.errors + self.strength * self.mean) / (counts.totals + self.strength))
 
     def interval(self, counts: ErrorCounts, level: float) -> tuple[_Floats, _Floats]:
