@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from spmld.core.entries import few_for_single_labels
 from spmld.core.initialization import label_means
 from spmld.core.losses import LOSSES, Loss
 from spmld.core.newton import newton_minimize
-from spmld.core.problem import Block, Problem
+from spmld.core.problem import Problem
 from spmld.estimators._inputs import check_rates, is_tensor
 from spmld.estimators._linear import LinearModel
 from spmld.estimators.progress import warn_not_converged
@@ -94,20 +93,16 @@ class _MaskedLinear(LinearModel):
     def _initialize(self, X: Any, problem: Problem, intercepts: Any) -> Any:
         """Return the coefficients of a model without features or, if `warm_start`, those of the last fit.
 
-        The last fit may have had fewer labels. Labels with one class only have no features, or no minimum.
+        The last fit may have had fewer labels, the first ones.
         """
         d, l = X.shape[1], problem.n_labels
         B = np.zeros((d + int(self.fit_intercept), l), dtype=numpy_dtype(X))
         B[d:] = to_numpy(intercepts)
         if self.warm_start and hasattr(self, "coef_") and self.coef_.shape[0] <= l and self.coef_.shape[1] == d:
-
-            def has_sign(block: Block, sign: int) -> Any:
-                return block.entries.column_sums(1.0 * ((block.J != 0) & (sign * block.Y > 0)))
-
-            counts = [to_numpy(problem.sum(partial(has_sign, sign=sign))) for sign in (1, -1)]
-            both = np.flatnonzero(np.all(counts, axis=0)[: self.coef_.shape[0]])
-            B[:d, both] = to_numpy(to_dense(self.coef_, "coef_")).T[:, both]
-            B[d:, both] = to_numpy(self.intercept_)[both] if self.fit_intercept else 0.0
+            known = slice(self.coef_.shape[0])
+            B[:d, known], B[d:, known] = to_numpy(to_dense(self.coef_, "coef_")).T, to_numpy(self.intercept_)
+            observed = problem.sum(lambda block: block.entries.column_sums(1.0 * (block.J != 0)))
+            B[:, to_numpy(observed) == 0] = 0
         return move(B, X)
 
 
