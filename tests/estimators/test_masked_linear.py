@@ -89,6 +89,16 @@ class TestBoth:
         unseen[:, 0] = np.nan
         assert (model.fit(data.X, unseen).decision_function(data.X)[:, 0] == 0).all()
 
+    def test_a_warm_start_forgets_labels_that_have_one_class_only(self, model, data):
+        warm = type(model)(warm_start=True).fit(data.X, data.hidden)
+        one_class = data.hidden.copy()
+        one_class[:, 0] = 0
+        warm.fit(data.X, one_class)
+        cold = type(model)().fit(data.X, one_class)
+        np.testing.assert_array_equal(warm.coef_[0], 0)
+        np.testing.assert_allclose(warm.intercept_[0], cold.intercept_[0])
+        assert warm.n_iter_ <= cold.n_iter_
+
 
 def test_a_label_of_one_sign_or_none_gets_a_finite_score_of_its_sign(data):
     Y = data.hidden.copy()

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spmld._arrays import move, namespace, numpy_dtype, to_dense, to_numpy
 from spmld._threads import linear_algebra_threads, thread_map
@@ -14,7 +15,7 @@ from spmld.core.entries import few_for_single_labels
 from spmld.core.initialization import label_means
 from spmld.core.losses import LOSSES, Loss
 from spmld.core.newton import newton_minimize
-from spmld.core.problem import Problem
+from spmld.core.problem import Block, Problem
 from spmld.estimators._inputs import check_rates, is_tensor
 from spmld.estimators._linear import LinearModel
 from spmld.estimators.progress import warn_not_converged
@@ -93,17 +94,28 @@ class _MaskedLinear(LinearModel):
     def _initialize(self, X: Any, problem: Problem, intercepts: Any) -> Any:
         """Return the coefficients of a model without features or, if `warm_start`, those of the last fit.
 
-        The last fit may have had fewer labels, the first ones.
+        The last fit may have had fewer labels, the first ones. A model without features is the solution for labels
+        that cannot be learned.
         """
         d, l = X.shape[1], problem.n_labels
         B = np.zeros((d + int(self.fit_intercept), l), dtype=numpy_dtype(X))
         B[d:] = to_numpy(intercepts)
         if self.warm_start and hasattr(self, "coef_") and self.coef_.shape[0] <= l and self.coef_.shape[1] == d:
-            known = slice(self.coef_.shape[0])
-            B[:d, known], B[d:, known] = to_numpy(to_dense(self.coef_, "coef_")).T, to_numpy(self.intercept_)
-            observed = problem.sum(lambda block: block.entries.column_sums(1.0 * (block.J != 0)))
-            B[:, to_numpy(observed) == 0] = 0
+            learned = np.flatnonzero(self._can_be_learned(problem)[: self.coef_.shape[0]])
+            B[:d, learned] = to_numpy(to_dense(self.coef_, "coef_"))[learned].T
+            B[d:, learned] = to_numpy(self.intercept_)[learned]
         return move(B, X)
+
+    def _can_be_learned(self, problem: Problem) -> NDArray[np.bool_]:
+        """Return which labels have observed entries, of both classes if there is an intercept."""
+
+        def count(block: Block) -> tuple[Any, Any]:
+            observed = block.J != 0
+            sums = block.entries.column_sums
+            return sums(1.0 * (observed & (block.Y > 0))), sums(1.0 * (observed & (block.Y < 0)))
+
+        positives, negatives = (to_numpy(number) > 0 for number in problem.sum(count))
+        return positives & negatives if self.fit_intercept else positives | negatives
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
