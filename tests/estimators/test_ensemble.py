@@ -16,7 +16,7 @@ from spmld.estimators.ensemble import training_data as training_data_module
 from spmld.estimators.ensemble import views as views_module
 from spmld.estimators.ensemble.training_data import HeldOutLoss, TrainingData
 from spmld.estimators.ensemble.view_fitting import search_path
-from spmld.estimators.ensemble.views import TOL, linear_view, ridge_view, uses_graph
+from spmld.estimators.ensemble.views import linear_view, ridge_view, uses_graph
 from spmld.estimators.ensemble.weighting import view_weights
 from spmld.estimators.scaling import LandmarkFeatures
 from spmld.labels import Labels, corrupt_labels, hide_labels, read_labels
@@ -44,9 +44,13 @@ def training_data(Y=Y, X=DATA.X, n_folds=3):
 
 
 @pytest.mark.parametrize(
-    ("view", "estimator"), [("linear", MaskedLogistic(label_graph_penalty=1.0, tol=TOL)), ("ridge", MaskedRidge())]
+    ("view", "estimator"), [("linear", MaskedLogistic(label_graph_penalty=1.0)), ("ridge", MaskedRidge())]
 )
-def test_one_view_without_trimming_and_correction_is_the_masked_estimator_up_to_a_slope_and_shifts(view, estimator):
+def test_one_view_without_trimming_and_correction_is_the_masked_estimator_up_to_a_slope_and_shifts(
+    view, estimator, monkeypatch
+):
+    monkeypatch.setattr(views_module, "TOL", 1e-8)
+    estimator.tol = 1e-8
     fitted = model(views=(view,), keep_fraction=1.0, dependency_weight=0.0).fit(DATA.X, Y)
     X = FeatureScaler().fit_transform(DATA.X)
     plain = clone(estimator).set_params(**fitted.params_[view]).fit(X, Y).decision_function(X)
@@ -66,12 +70,18 @@ class Landscape:
     def __init__(self, values):
         self.values, self.evaluated = values, []
 
-    def cross_fit(self, estimators):
+    def select_folds(self, chosen):
+        return self
+
+    def fit_folds(self, estimators):
         self.evaluated.append(int(estimators[0].alpha) - 1)
-        return estimators, self.values[self.evaluated[-1]]
+        return estimators
+
+    def score(self, models):
+        return (self.values[self.evaluated[-1]],)
 
     def mean_loss(self, scores):
-        return scores
+        return scores[0]
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 6])
@@ -97,6 +107,27 @@ def test_a_path_search_returns_the_setting_with_the_lowest_loss():
     result = search_path(view, data, lambda record: stopped.append(record) or True)
     assert result.params == view.path[view.start]
     assert len(stopped) == 1
+
+
+def test_a_setting_that_is_much_worse_on_the_first_fold_is_not_fitted_to_the_others():
+    fitted = []
+
+    class Counted(MaskedRidge):
+        def _fit_data(self, data):
+            fitted.append(self.alpha)
+            return super()._fit_data(data)
+
+    data, path = training_data(), [{"alpha": alpha} for alpha in (1.0, 1.1, 1e5)]
+    result = search_path(View("ridge", FeatureScaler(), Counted(), path, start=1), data)
+    assert {alpha: fitted.count(alpha) for alpha in fitted} == {1.0: 3, 1.1: 3, 1e5: 1}
+    first = data.select_folds(slice(1))
+    (worst,) = first.fit_folds([MaskedRidge(alpha=1e5)])
+    tested = data.folds.test[0][0]
+    scores = first.score([worst])[0]
+    increase = ranking_loss(Y[tested], scores[tested]) - ranking_loss(Y[tested], result.scores[0][tested])
+    assert first.significant_increase((scores,), result.scores) == pytest.approx(increase)
+    assert first.significant_increase(result.scores, (scores,)) == 0
+    assert first.significant_increase(result.scores, result.scores) == 0
 
 
 @pytest.mark.parametrize("make_view", [linear_view, ridge_view])

@@ -60,9 +60,9 @@ def newton_minimize(
     with the array of each row block.
 
     Ends when the norm of the gradient is `tol` times that at B = 0, or after `max_iter` steps of at most `cg_iter`
-    conjugate gradients. With the `intercepts` of a model without features, the norm of an independent column is
-    relative to that of this model: at B = 0, the gradient of a rare label is that of its negatives, and its positives
-    can be less than `tol` of it. With `reorthogonalize` the result does not depend on the CPU, see
+    conjugate gradients. With the `intercepts` of a model without features, the norm is relative to that of this model,
+    for each column if columns are independent: at B = 0, the gradient of a rare label is that of its negatives, and its
+    positives can be less than `tol` of it. With `reorthogonalize` the result does not depend on the CPU, see
     `conjugate_gradient`.
 
     Independent columns are solved in groups whose scores fit into the cache, or in stacks if only the observed entries
@@ -118,8 +118,8 @@ def _select_columns(objective: LinearObjective, columns: Any) -> tuple[LinearObj
 
 def minimize(objective: LinearObjective, B: Array, intercepts: Array | None, until: Tolerances) -> Minimum:
     """Minimize for all columns at once, as described in `newton_minimize`."""
+    G = objective.derivatives(0 * B, objective.scores_at_zero(B, 0.0 if intercepts is None else intercepts))[0]
     alone = intercepts is not None and objective.separable
-    G = objective.derivatives(0 * B, objective.scores_at_zero(B, intercepts if alone else 0.0))[0]
     goal = goals(objective, G, until.tol) if alone else until.tol * objective.norm(G) + tiny(B)
     return minimize_columns(objective, B, goal, until)
 

@@ -144,8 +144,8 @@ class MaskedLogistic(_MaskedLinear):
     tol : float, default=1e-3
         Stop when the norm of the gradient of a label is this fraction of its norm for a model without features, whose
         intercept is the log-odds of the label's frequency. Labels with one class only have no minimum, and keep this
-        intercept. A label graph makes all labels one problem, whose norm is relative to that at zero. With thousands of
-        labels, 0.1 takes less than half of the time.
+        intercept. A label graph makes all labels one problem with one norm. With thousands of labels, 0.1 takes less
+        than half of the time.
     max_iter : int, default=100
         Maximum number of Newton steps.
     warm_start : bool, default=False

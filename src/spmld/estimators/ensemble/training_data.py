@@ -114,6 +114,10 @@ class Folds(NamedTuple):
         number = np.argmax(test, axis=0).astype(np.int16)
         return cls(stored(number), tuple(map(stored, train)), tuple(map(stored, test)), counts)
 
+    def select(self, chosen: slice) -> "Folds":
+        """Return some of the folds; their numbers do not change."""
+        return Folds(self.number, self.train[chosen], self.test[chosen], self.train_counts[chosen])
+
 
 def split_samples(cv: Any, data: BlockData, hashed: BlockValues, seed: int) -> tuple[Folds, int]:
     """Return the folds, and the number of samples that are identical to an earlier one.
@@ -223,9 +227,22 @@ class TrainingData:
             The fitted estimator of each fold, and the out-of-fold scores.
         """
         estimators = estimator if isinstance(estimator, list) else [clone(estimator) for _ in range(self.n_folds)]
+        models = self.fit_folds(estimators, entry_weight)
+        return [old if new is None else new for old, new in zip(estimators, models, strict=True)], self.score(models)
+
+    def fit_folds(self, estimators: Sequence[Any], entry_weight: Any = None) -> list[Any]:
+        """Fit an estimator for each fold; None for a fold whose weights are 0."""
         weights = entry_weight if isinstance(entry_weight, list) else [entry_weight] * self.n_folds
-        models = self._fit_parts(estimators, self.folds.train, self.folds.train_counts, weights)
-        return [old if new is None else new for old, new in zip(estimators, models, strict=True)], self._score(models)
+        return self._fit_parts(estimators, self.folds.train, self.folds.train_counts, weights)
+
+    def score(self, models: Sequence[Any]) -> BlockValues:
+        """Return the out-of-fold scores of the models of the folds."""
+        function = partial(_score_folds, models, self.data.shape[1])
+        return self.data.engine.map(function, self.data.X, *self.folds.test)
+
+    def select_folds(self, chosen: slice) -> "TrainingData":
+        """Return the data with some of the folds."""
+        return replace(self, folds=self.folds.select(chosen))
 
     def nested_scores(self, estimator: Any) -> list[BlockValues]:
         """Return, for each fold, scores of its training samples by models that saw neither these nor the fold.
@@ -240,7 +257,7 @@ class TrainingData:
         models: list[list[Any]] = [[None] * self.n_folds for _ in range(self.n_folds)]
         for (a, b), model in zip(pairs, fitted, strict=True):
             models[a][b] = models[b][a] = model
-        return [self._score(of_fold) for of_fold in models]
+        return [self.score(of_fold) for of_fold in models]
 
     def fit(self, estimator: Any, *, entry_weight: BlockValues) -> Any:
         """Fit an estimator on all samples; its fitted arrays are those of NumPy, so that it depends on no device."""
@@ -251,6 +268,23 @@ class TrainingData:
         """Return the mean loss of out-of-fold scores, of evenly spaced samples if there are many."""
         signs, values = self._rows(self.data.signs, scores, step=spacing(self.data.n, MAX_SCORED))
         return float(np.nanmean(self.loss(Labels(signs, SIGNS), values)))
+
+    def significant_increase(self, scores: BlockValues, others: BlockValues) -> float:
+        """Return how much higher the mean loss of scores is than that of others on the tested samples.
+
+        It is 0 if it is less than two standard errors, or if the samples have no losses of their own.
+        """
+        step, tested = spacing(self.data.n, MAX_SCORED), self.data.engine.map(_any_fold, *self.folds.test)
+        signs, first, second, rows = self._rows(self.data.signs, scores, others, tested, step=step)
+        labels = Labels(signs[rows], SIGNS)
+        difference = self.loss(labels, first[rows]) - self.loss(labels, second[rows])
+        if difference.ndim > 1:  # entries of a sample are dependent
+            difference = np.nanmean(difference[(~np.isnan(difference)).any(axis=1)], axis=1)
+        difference = difference[~np.isnan(difference)]
+        if len(difference) < 2:
+            return 0.0
+        mean, error = float(difference.mean()), float(difference.std()) / np.sqrt(len(difference))
+        return mean if mean > 2 * error else 0.0
 
     def sampled(self) -> slice:
         """Return evenly spaced samples; all of them if some entries are verified, which may be few."""
@@ -296,10 +330,6 @@ class TrainingData:
 
         return list(self.over(fit, estimators, train, counts, weights))
 
-    def _score(self, models: Sequence[Any]) -> BlockValues:
-        function = partial(_score_folds, models, self.data.shape[1])
-        return self.data.engine.map(function, self.data.X, *self.folds.test)
-
 
 def fit_part(estimator: Any, data: BlockData) -> Any:
     """Return the fitted estimator, or None if all weights are 0."""
@@ -322,6 +352,11 @@ def _score_folds(models: Sequence[Any], n_labels: int, X: Any, *tested: Any) -> 
         if model is not None and rows.any():
             scores[rows] += decision_scores(model, X[rows])
     return scores / np.maximum(count, 1)[:, None] if count.max() > 1 else scores
+
+
+def _any_fold(*tested: Any) -> Any:
+    """Return which samples are tested."""
+    return np.any(tested, axis=0)
 
 
 def _select_rows(values: Any, chosen: Any) -> Any:

@@ -67,7 +67,8 @@ def search_path(view: View, data: TrainingData, record: Callback | None = None) 
 
     The search evaluates the setting ``view.start`` and its successor. It moves on while the loss decreases, toward the
     end of the path or, if the successor is not better, toward its beginning. Each fit starts from the last one if the
-    estimator has a warm start.
+    estimator has a warm start. A setting that is significantly worse than the best one on the first fold is not fitted
+    to the others (a race, Maron and Moore 1994).
 
     Parameters
     ----------
@@ -77,11 +78,17 @@ def search_path(view: View, data: TrainingData, record: Callback | None = None) 
         Data with the transformed features of the view.
     record : callable, optional
         Called with a dict for each setting: "part", the name of the view, "choice", its parameters, and "loss". If it
-        returns True the search stops.
+        returns True the search stops. The loss of a setting that was fitted to the first fold only is that of the best
+        setting plus the difference on this fold.
 
     Returns
     -------
     PathResult
+
+    References
+    ----------
+    Maron, O. and Moore, A. W. (1994). Hoeffding races: accelerating model selection search for classification and
+    function approximation. NeurIPS 6, 59-66.
 
     Examples
     --------
@@ -102,14 +109,29 @@ def search_path(view: View, data: TrainingData, record: Callback | None = None) 
     losses: dict[int, float] = {}
     best, stopped = PathResult({}, (), np.inf, []), False
 
+    def fit(params: Params) -> tuple[BlockValues, float]:
+        """Cross-fit a setting and return its scores, or none if it loses the race on the first fold, and its loss."""
+        candidates = [estimator.set_params(**params) for estimator in estimators]
+        models, racing = [], len(best.scores) > 0 and data.n_folds > 1
+        if racing:
+            first = data.select_folds(slice(1))
+            models = first.fit_folds(candidates[:1])
+            increase = first.significant_increase(first.score(models), best.scores)
+            if increase > 0:
+                return (), best.loss + increase
+        models += data.select_folds(slice(len(models), None)).fit_folds(candidates[len(models) :])
+        estimators[:] = [old if new is None else new for old, new in zip(candidates, models, strict=True)]
+        scores = data.score(models)
+        return scores, max(data.mean_loss(scores), MIN_LOSS)
+
     def evaluate(index: int) -> float:
-        """Cross-fit a setting of the path and return its loss, which is infinite beyond the ends and after a stop."""
-        nonlocal estimators, best, stopped
+        """Return the loss of a setting of the path, which is infinite beyond the ends and after a stop."""
+        nonlocal best, stopped
         if stopped or not 0 <= index < len(view.path):
             return np.inf
         params = view.path[index]
-        estimators, scores = data.cross_fit([estimator.set_params(**params) for estimator in estimators])
-        losses[index] = loss = max(data.mean_loss(scores), MIN_LOSS)
+        scores, loss = fit(params)
+        losses[index] = loss
         if loss < best.loss:
             best = PathResult(params, scores, loss, [copy(estimator) for estimator in estimators])
         stopped = record is not None and record({"part": view.name, "choice": params, "loss": loss})
