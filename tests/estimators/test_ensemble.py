@@ -117,7 +117,9 @@ def test_a_setting_that_is_much_worse_on_the_first_fold_is_not_fitted_to_the_oth
             fitted.append(self.alpha)
             return super()._fit_data(data)
 
-    data, path = training_data(), [{"alpha": alpha} for alpha in (1.0, 1.1, 1e5)]
+    planted = make_planted(n_samples=900, random_state=0)
+    Y, path = 1.0 * planted.Y, [{"alpha": alpha} for alpha in (1.0, 1.1, 1e5)]
+    data = training_data(Y, planted.X)
     result = search_path(View("ridge", FeatureScaler(), Counted(), path, start=1), data)
     assert {alpha: fitted.count(alpha) for alpha in fitted} == {1.0: 3, 1.1: 3, 1e5: 1}
     first = data.select_folds(slice(1))
