@@ -22,7 +22,7 @@ from spmld.datasets import make_planted, make_songs
 from spmld.estimators import fit_consensus
 from spmld.inspection import top_features
 from spmld.labels import Hierarchy, hide_labels, read_annotators
-from spmld.metrics import micro_f1
+from spmld.metrics import micro_f1, ranking_loss
 from spmld.model_selection import ThresholdClassifier, cross_fit, make_folds
 from spmld.monitoring import monitor
 from spmld.noise import PooledCalibration, find_consensus
@@ -99,6 +99,45 @@ def ensemble():
     settings.margins(y=0.35)
     settings.legend(frameon=False, loc="upper center", ncols=2, fontsize=9, columnspacing=1)
     ReliabilityDisplay.from_estimator(model, X[1000:], songs.Y[1000:], ax=reliability)
+    return figure
+
+
+def updates():
+    """Return the ranking loss of models that are updated or fitted from scratch, with new samples and corrections."""
+    songs = make_songs(2000, 8, wrong_fraction=0.2, random_state=0)
+    X = TfidfVectorizer(min_df=3, stop_words="english").fit_transform(songs.texts)
+    truth, test = songs.Y_true, slice(1200, None)
+
+    def fit(n, Y):
+        return SelfPacedEnsemble(views=("linear", "ridge"), keep_data=True, random_state=0).fit(X[:n], Y[:n])
+
+    def loss(model):
+        return ranking_loss(truth[test], model.decision_function(X[test]))
+
+    figure, (samples, labels) = axes(2)
+    steps = np.arange(300, 1201, 150)
+    updated, losses = fit(300, songs.Y), []
+    for start in steps:
+        losses.append(loss(updated))
+        if start < 1200:
+            updated.update(X[start : start + 150], songs.Y[start : start + 150])
+    scratch = [loss(fit(n, songs.Y)) for n in steps]
+    samples.axhline(losses[0], color=GRAY, ls="--", label="not updated")
+    samples.set(xlabel="number of samples", ylabel="ranking loss", title="New samples")
+    corrected, counts = fit(1200, songs.Y), np.arange(0, 1201, 200)
+    after, refitted = [], []
+    for count in counts:
+        verified = np.arange(max(count - 200, 0), count)
+        if count:
+            trusted = np.ones((200, truth.shape[1]), dtype=bool)
+            corrected.update(X[verified], truth[verified], trusted=trusted, samples=verified)
+        after.append(loss(corrected))
+        refitted.append(loss(fit(1200, np.where(np.arange(2000)[:, None] < count, truth, songs.Y))))
+    labels.set(xlabel="number of samples with verified labels", title="Corrected labels")
+    for axis, x, curves in ((samples, steps, (losses, scratch)), (labels, counts, (after, refitted))):
+        axis.plot(x, curves[0], "o-", color=BLUE, label="updated")
+        axis.plot(x, curves[1], "s:", color=RED, label="fitted from scratch")
+        axis.legend(frameon=False)
     return figure
 
 
@@ -358,6 +397,7 @@ FIGURES = (
     tables,
     pipelines,
     trust,
+    updates,
     pictures,
     hierarchies,
 )

@@ -23,8 +23,8 @@ from spmld.estimators.spmld import SPMLD
 VIEWS = ("linear", "ridge", "kernel", "boosting", "forest", "latent")
 """Names of the built-in views."""
 Params = Mapping[str, Any]
-TOL = 3e-2
-"""Tolerance of the linear views; a smaller one changes scores by less than their sampling error."""
+TOL = 1e-2
+"""Tolerance of the logistic views; a smaller one changes scores by less than their sampling error."""
 MAX_PRODUCT = 10**9
 """Maximum number of multiplications of a product with the label graph."""
 MAX_TREE_VALUES = 10**7
@@ -95,7 +95,7 @@ def ridge_view(alphas: Sequence[float] = ALPHAS) -> View:
     [{'alpha': 1.0}, {'alpha': 10.0}]
     """
     path = [{"alpha": alpha} for alpha in sorted(alphas)]
-    return View("ridge", FeatureScaler(), MaskedRidge(tol=TOL, warm_start=True), path, _nearest(alphas, 1.0))
+    return View("ridge", FeatureScaler(), MaskedRidge(warm_start=True), path, _nearest(alphas, 1.0))
 
 
 def linear_view(Cs: Sequence[float] = CS, label_graph_penalty: float = 1.0) -> View:
