@@ -78,7 +78,7 @@ def test_only_entries_before_the_first_open_one_of_a_random_sample_are_counted(t
 class WatchedSession(ReviewSession):
     """A session whose shared state may only be used by the thread that holds its lock."""
 
-    SHARED = ("queue", "_places", "_n_new", "_make_queue")
+    SHARED = ("queue", "_places", "_known_outcomes", "_known_states", "_n_new", "_make_queue")
 
     def __getattribute__(self, name):
         if name in WatchedSession.SHARED:

@@ -68,6 +68,7 @@ class ReviewSession:
     def _set_queue(self, queue: Any) -> None:
         keys = [self.samples.keys[sample] for sample in queue["sample"]]
         self.queue, self._places = queue, list(zip(keys, queue.label, strict=True))
+        self._known_outcomes: dict[Place, str] | None = None
 
     def upcoming(self, count: int = 1, first: int | None = None) -> list[int]:
         """Return the next entries of the queue. With `first`, this entry comes before the others."""
@@ -180,15 +181,18 @@ class ReviewSession:
 
     def _states(self) -> NDArray[np.int8]:
         """Return the state of each entry, from the annotations that this and other processes have stored."""
-        by_place: dict[Place, list[Annotation]] = {}
-        for annotation in self.store.annotations():
-            by_place.setdefault(annotation.place, []).append(annotation)
         outcomes = self.store.outcomes()
-        states = {
-            place: self._state(annotations, outcomes.get(place) == "conflict")
-            for place, annotations in by_place.items()
-        }
-        return np.array([states.get(place, _OPEN) for place in self._places], dtype=np.int8)
+        if outcomes is not self._known_outcomes:  # the store returns the same object until its file changes
+            by_place: dict[Place, list[Annotation]] = {}
+            for annotation in self.store.annotations():
+                by_place.setdefault(annotation.place, []).append(annotation)
+            states = {
+                place: self._state(annotations, outcomes.get(place) == "conflict")
+                for place, annotations in by_place.items()
+            }
+            known = [states.get(place, _OPEN) for place in self._places]
+            self._known_states, self._known_outcomes = np.array(known, dtype=np.int8), outcomes
+        return self._known_states
 
     def _state(self, annotations: list[Annotation], conflict: bool) -> int:
         """Return the state of an entry, from its annotations in order, and whether reviewers disagree."""
