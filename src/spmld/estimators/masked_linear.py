@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from spmld._arrays import move, namespace, numpy_dtype, to_dense, to_numpy
+from spmld._arrays import move, namespace, numpy_dtype, to_numpy
 from spmld._threads import linear_algebra_threads, thread_map
 from spmld._validation import NonNegative, Positive, PositiveInt
 from spmld.core.designs import Features, Penalty, label_laplacian
@@ -100,7 +100,7 @@ class _MaskedLinear(LinearModel):
         B[d:] = to_numpy(intercepts)
         if self.warm_start and hasattr(self, "coef_") and self.coef_.shape[0] <= l and self.coef_.shape[1] == d:
             known = slice(self.coef_.shape[0])
-            B[:d, known], B[d:, known] = to_numpy(to_dense(self.coef_, "coef_")).T, to_numpy(self.intercept_)
+            B[:d, known], B[d:, known] = to_numpy(self.coef_).T, to_numpy(self.intercept_)
             observed = problem.sum(lambda block: block.entries.column_sums(1.0 * (block.J != 0)))
             B[:, to_numpy(observed) == 0] = 0
         return move(B, X)
