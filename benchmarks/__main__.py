@@ -17,6 +17,7 @@ SLOW = (
     "distributed",
     "error_counts",
     "flagship",
+    "forest",
     "growth",
     "hierarchy",
     "label_errors",

@@ -1,10 +1,12 @@
 """Peak memory of fits as multiples of the data.
 
-``python -m benchmarks.memory`` fits each estimator in a process of its own to generated dense and sparse features with
-100 labels, 30 % of them observed, and prints the increase of the peak memory during the fit divided by the memory of
-features and labels in double precision (of sparse features: of their arrays). Linux is required.
+``python -m benchmarks.memory [estimator ...]`` fits each estimator in a process of its own with one thread to generated
+dense and sparse features with 100 labels, 30 % of them observed, and prints the increase of the peak memory during the
+fit divided by the memory of features and labels in double precision (of sparse features: of their arrays). MaskedForest
+has 5 trees for each label, since its memory is that of its trees. Linux is required.
 """
 
+import os
 import subprocess
 import sys
 
@@ -12,6 +14,7 @@ NAMES = (
     *("MaskedLogistic", "MaskedRidge", "MaskedBoosting", "MaskedForest", "SPMLD", "GLOCAL", "LEML", "MLLRC", "MLkNN"),
     "SelfPacedEnsemble",
 )
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 SIZES = {"dense": (20_000, 500), "sparse": (20_000, 50_000)}
 FIT = """
 import sys, warnings
@@ -25,8 +28,8 @@ X, Y, mask = make_data(n, d, 100, 0.3)
 X = X.toarray() if kind == "dense" else X
 Y = np.where(mask.toarray() > 0, Y.toarray(), np.nan)
 size = Y.nbytes + (X.nbytes if kind == "dense" else X.data.nbytes + X.indices.nbytes)
-model = getattr(spmld, name)()
-getattr(spmld, name)().fit(X[:500], Y[:500])  # imports
+model = getattr(spmld, name)(**({"n_estimators": 5} if name == "MaskedForest" else {}))
+getattr(spmld, name)().fit(X[:500, :500], Y[:500, :5])  # imports
 
 def status(field):
     (line,) = (line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(field))
@@ -39,13 +42,14 @@ print(size / 2**20, (status("VmHWM") - before) / size)
 """
 
 
-def main():
+def main(*names):
+    environment = os.environ | dict.fromkeys(THREADS, "1")
     print(f"{'':<20}" + "".join(f"{f'{kind} {n:,} x {d:,}':>26}" for kind, (n, d) in SIZES.items()))
-    for name in NAMES:
+    for name in names or NAMES:
         cells = []
         for kind, (n, d) in SIZES.items():
             arguments = [sys.executable, "-c", FIT, kind, name, str(n), str(d)]
-            done = subprocess.run(arguments, capture_output=True, text=True)
+            done = subprocess.run(arguments, capture_output=True, text=True, env=environment)
             if done.returncode:
                 cells.append(done.stderr.strip().splitlines()[-1][:24])
             else:
@@ -55,4 +59,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -25,7 +25,7 @@ def masked_logistic(C, **params):
 
         warnings.simplefilter("ignore")  # about labels without positives
         model = MaskedLogistic(C=C, n_jobs=THREADS, **params)
-        fit = timed(lambda: model.fit(X, Y, mask=mask).sparsify(C / 600))  # coefficients are larger for larger C
+        fit = timed(lambda: model.fit(X, Y, mask=mask))
         save(model, folder / "model.skops")
         return fit, timed(lambda: model.top_labels(X_test, K).labels)
 

@@ -6,6 +6,7 @@ scikit-learn.
 """
 
 import difflib
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, is_dataclass
 from numbers import Integral, Real
@@ -180,7 +181,7 @@ def plural(count: int, noun: str) -> str:
     Examples
     --------
     >>> from spmld._validation import plural
-    >>> plural(1, "column"), plural(3, "column")
-    ('1 column', '3 columns')
+    >>> plural(1, "column"), plural(3, "column"), plural(0, "entry")
+    ('1 column', '3 columns', '0 entries')
     """
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+    return f"{count} {noun if count == 1 else re.sub('(?<![aeiou])y$', 'ie', noun) + 's'}"

@@ -58,7 +58,7 @@ def test_ctrl_c_with_a_checkpoint_says_what_is_stored_and_then_what_is_resumed(c
     status, _, err = cli(*arguments)
     assert status == 0
     assert f"spmld: note: finished has {n_stored} finished fits of an interrupted command" in err
-    assert f"resumed: {n_stored} fits were loaded from finished, and the others were computed" in err
+    assert f"resumed: loaded {n_stored} fits from finished, and computed the others" in err
     assert not os.path.exists("finished")
     calls[:] = []
     cli(*arguments, "--force")

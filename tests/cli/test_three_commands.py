@@ -27,7 +27,7 @@ def test_fit_evaluate_predict(folder):
     status, out, err = run(folder, "fit", "train.csv", "-o", "songs.skops")
     assert (status, out) == (0, "")
     assert err.startswith("songs.skops: SelfPacedEnsemble fitted to 4 labels of 120 samples in ")
-    assert "identical to an earlier one" not in err
+    assert "identical to an earlier sample" not in err
 
     status, out, err = run(folder, "evaluate", "songs.skops", "test.csv", "--all")
     assert (status, err) == (0, "")
@@ -54,13 +54,13 @@ def test_fit_evaluate_predict(folder):
 
 def test_fit_says_how_many_samples_are_identical_to_an_earlier_one(folder):
     lines = (folder / "train.csv").read_text().splitlines(keepends=True)
-    for repeated, note in ((lines[5:6], "; 1 sample is "), (lines[1:4] + lines[1:2], "; 4 samples are ")):
+    for repeated, note in ((lines[5:6], "1 sample"), (lines[1:4] + lines[1:2], "4 samples")):
         (folder / "repeated.csv").write_text("".join([*lines[:41], *repeated]))
         status, _, err = run(
             folder, "fit", "repeated.csv", "-o", "repeated.skops", "--no-held-out", "--force", "--param", "n_trees=[20]"
         )
         assert status == 0, err
-        assert f"{note}identical to an earlier one" in err
+        assert f"; identical to an earlier sample: {note}\n" in err
 
 
 def test_the_commands_of_the_readme_run(tmp_path):

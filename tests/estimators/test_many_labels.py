@@ -1,4 +1,4 @@
-"""Thousands of labels: sparse labels, the labels with the highest scores, sparse coefficients, memory."""
+"""Thousands of labels: sparse labels, the labels with the highest scores, memory."""
 
 import tracemalloc
 
@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.special import expit
 
-from spmld import SPMLD, LabelPrior, MaskedLogistic, load, save
+from spmld import SPMLD, LabelPrior, MaskedLogistic
 from spmld.labels import LabelWarning
 
 
@@ -89,21 +89,6 @@ def test_top_labels_need_less_memory_than_all_scores():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 0.7 * 8 * n * l
-
-
-@pytest.mark.filterwarnings("ignore", category=LabelWarning)
-def test_sparsified_coefficients(tmp_path):
-    X, Y, _ = make_sparse()
-    model = MaskedLogistic(C=10).fit(X, Y)
-    scores, coef = model.decision_function(X), model.coef_
-    np.testing.assert_allclose(model.sparsify(0).decision_function(X), scores)
-    model.sparsify(0.1)
-    np.testing.assert_array_equal(model.coef_.toarray(), np.where(np.abs(coef) > 0.1, coef, 0))
-    kept = model.decision_function(X)
-    assert np.abs(kept - scores).max() <= 0.1 * np.abs(X).sum(axis=1).max()
-    np.testing.assert_allclose(model.decision_function(X.toarray()), kept)
-    save(model, tmp_path / "model.skops")
-    np.testing.assert_array_equal(load(tmp_path / "model.skops").decision_function(X), kept)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -18,13 +18,15 @@ FOREST = MaskedForest(n_estimators=20, random_state=0).fit(DATA.X, Y)
 ENSEMBLE = SelfPacedEnsemble(views=("linear", "forest"), Cs=(3.0,), cv=2, random_state=0).fit(DATA.X, Y)
 
 
-def test_probabilities_are_those_of_scikit_learn_and_the_frequency_as_another_tree():
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_probabilities_are_those_of_scikit_learn_and_the_frequency_as_another_tree(n_jobs):
+    p = MaskedForest(n_estimators=20, n_jobs=n_jobs, random_state=0).fit(DATA.X, Y).predict_proba(DATA.X)
     for j, y in enumerate(Y.T):
         observed = ~np.isnan(y)
         forest = RandomForestClassifier(20, random_state=0).fit(DATA.X[observed], y[observed])
         frequency = (1 + y[observed].sum()) / (2 + observed.sum())
         expected = (20 * forest.predict_proba(DATA.X)[:, 1] + frequency) / 21
-        np.testing.assert_allclose(FOREST.predict_proba(DATA.X)[:, j], expected, rtol=1e-9)
+        np.testing.assert_allclose(p[:, j], expected, rtol=1e-9)
 
 
 def test_noise_rates_invert_the_noise():

@@ -1,5 +1,6 @@
 """Monitoring without labels: expected metrics, frequencies of labels, and tests for shifts."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -199,6 +200,26 @@ def test_metrics_and_frequencies_without_observed_negatives_are_unknown():
     unknown = monitor(plain, new, reference_of(X, logits, np.where(Y == 0, np.nan, Y)))
     assert np.isnan([metric[1:] for metric in unknown.expected]).all()
     assert "The metrics are unknown" in monitoring_report(unknown)
+
+
+def test_the_precision_is_unknown_if_no_labels_are_predicted():
+    X, logits, Y = draw(800)
+    reference, hopeless = reference_of(X, logits, Y), X[(logits < -1).all(axis=1)]
+    result = monitor(MaskedLogistic().fit(X, Y), hopeless, reference)
+    f1, precision, recall = result.expected
+    assert np.isnan([precision.value, precision.low, precision.high]).all()
+    assert precision.training == reference.metrics[0, 1]
+    assert not np.isnan(f1[1:] + recall[1:]).any()
+    text = "The precision is unknown, because no labels are predicted."
+    assert text in result.summary
+    assert result.tables()[0].to_tsv().splitlines()[2].split("\t")[:4] == ["micro precision", "-", "-", "-"]
+    content = json.loads(json.dumps(result.to_dict(), allow_nan=False))
+    assert content["expected metrics"][1]["value"] is None
+    assert text in content["summary"]
+    page = monitoring_report(result)
+    assert text in page
+    assert "unknown; training" in page
+    assert text not in monitor(MaskedLogistic().fit(X, Y), X, reference).summary
 
 
 def test_models_without_a_reference_and_other_features_raise_errors(model):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from spmld.review import AnnotationStore
+from spmld.review import AnnotationStore, ReviewSession
 from tests.review.cases import make_session
 
 
@@ -73,3 +73,40 @@ def test_only_entries_before_the_first_open_one_of_a_random_sample_are_counted(t
         assert session.checked() == [False, True]
         session.decide(entries[4], right[4])
         assert session.checked() == [False, True, False, True]
+
+
+class WatchedSession(ReviewSession):
+    """A session whose shared state may only be used by the thread that holds its lock."""
+
+    SHARED = ("queue", "_places", "_known_outcomes", "_known_states", "_n_new", "_make_queue")
+
+    def __getattribute__(self, name):
+        if name in WatchedSession.SHARED:
+            assert self._lock._is_owned(), name
+        return super().__getattribute__(name)
+
+    def __setattr__(self, name, value):
+        assert name not in WatchedSession.SHARED or self._lock._is_owned(), name
+        super().__setattr__(name, value)
+
+
+def test_shared_state_is_used_with_the_lock_and_a_new_queue_is_computed_without_it(tmp_path):
+    with AnnotationStore(tmp_path / "review.sqlite") as store:
+        session = make_session(store)
+        first, second = session.queue.index.tolist()[:2]
+        queue, held = session.queue, []
+
+        def make_queue(outcomes):
+            held.append(session._lock._is_owned())
+            return queue[2:]
+
+        session.__class__ = WatchedSession
+        session.on_update(make_queue)
+        session.decide(first, "present")
+        session.decide(second, "absent")
+        session.update()
+        assert held == [False]
+        assert session.undo() == second
+        assert session.progress()["decided"] == len(session.checked()) == 1
+        assert session.upcoming() == [second]
+        assert session.describe(second)["entry"] == second

@@ -8,6 +8,7 @@ import click
 import numpy as np
 
 from spmld._io import writing
+from spmld._validation import plural
 from spmld.cli import options
 from spmld.cli.loading import Source
 from spmld.cli.printing import check_output_path, print_json, print_message
@@ -98,12 +99,12 @@ def _tag_reasons(tags: TagColumn) -> dict[str, str]:
 
 def _describe(summary: dict[str, Any], tag_reasons: dict[str, str]) -> list[str]:
     lines = [
-        f"{summary['file']}: {summary['changed']} labels changed, {summary['added']} added, "
+        f"{summary['file']}: {plural(summary['changed'], 'label')} changed, {summary['added']} added, "
         f"{summary['confirmed']} confirmed"
     ]
     if "trusted" in summary:
-        text = f"{summary['trusted_entries']} trusted entries; with spmld review --trusted they are not shown again"
-        lines.append(f"{summary['trusted']}: {text}")
+        trusted = plural(summary["trusted_entries"], "trusted entry")
+        lines.append(f"{summary['trusted']}: {trusted}; with spmld review --trusted they are not shown again")
     else:
         lines.append("the labels are predictions of a model, which no person has verified")
     reasons = {
@@ -112,5 +113,5 @@ def _describe(summary: dict[str, Any], tag_reasons: dict[str, str]) -> list[str]
         "unmatched": "not in the file",
         **tag_reasons,
     }
-    lines += [f"{summary[name]} entries: {reason}" for name, reason in reasons.items() if summary[name]]
+    lines += [f"{plural(summary[name], 'entry')}: {reason}" for name, reason in reasons.items() if summary[name]]
     return lines

@@ -1,18 +1,17 @@
 """``spmld fit``: fit a model, write it to a file, and print its quality and what to do next."""
 
 import shlex
-import warnings
 from typing import Any
 
 import click
 import numpy as np
 from sklearn.base import clone
-from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.pipeline import make_pipeline
 
 from spmld._table import format_number, format_rate
+from spmld._validation import plural
 from spmld.cli import options
-from spmld.cli.fitting import fit_model, save_model, stored_fits, with_consensus
+from spmld.cli.fitting import fit_model, metric_title, quality_metrics, save_model, stored_fits, with_consensus
 from spmld.cli.loading import Source, frames
 from spmld.cli.methods import (
     NOISE_RATES,
@@ -26,11 +25,9 @@ from spmld.cli.methods import (
 )
 from spmld.cli.printing import list_columns, print_json, print_message
 from spmld.datasets import Dataset
-from spmld.metrics import label_ranking_average_precision, macro_auc, ranking_loss
 
 QUALITY_FOLDS = 3
 """Number of folds of the held-out quality."""
-NAMES = {"label_ranking_average_precision": "average precision", "macro_auc": "AUC"}
 SETTINGS = {"C": "inverse regularization", "alpha": "regularization", "n_estimators": "trees"}
 BASELINES = ("label prior", "logistic regression")
 
@@ -139,18 +136,11 @@ def _held_out_quality(model: Any, data: Dataset, seed: int, weights: Any = None)
     return {} if any(np.isnan(value) for values in quality.values() for value in values.values()) else quality
 
 
-def quality_metrics(Y: Any, scores: Any) -> dict[str, float]:
-    """Return metrics of out-of-fold scores."""
-    metrics = (ranking_loss, label_ranking_average_precision) if Y.shape[1] > 1 else (macro_auc,)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
-        return {metric.__name__: round(float(metric(Y, scores)), 6) for metric in metrics}
-
-
 def _describe_fit(model: Any, out: str, source: Source, data: Dataset, summary: dict[str, Any]) -> list[str]:
     """Return the lines that describe a fit."""
     n, l = data.Y.shape
-    fitted = f"{summary['method']} fitted to {l} label{'s' * (l != 1)} of {n} samples in {summary['seconds']:.1f} s"
+    size = f"{plural(l, 'label')} of {plural(n, 'sample')}"
+    fitted = f"{summary['method']} fitted to {size} in {summary['seconds']:.1f} s"
     lines = {
         out: f"{fitted} ({_frequencies(data, summary)})",
         "observed": f"{summary['observed']:.0%} of {data.Y.size:,} entries; features: {_features(data)}"
@@ -186,14 +176,13 @@ def _frequencies(data: Dataset, summary: dict[str, Any]) -> str:
 def _features(data: Dataset) -> str:
     if data.encoder is None:
         return f"{data.X.shape[1]} numbers"
-    n_columns = data.encoder.n_features_in_
-    return f"{data.X.shape[1]} from {n_columns} column{'s' * (n_columns > 1)}"
+    return f"{data.X.shape[1]} from {plural(data.encoder.n_features_in_, 'column')}"
 
 
 def _repeated(model: Any) -> str:
     """Return how many samples the model has found to be identical to an earlier one."""
     count = getattr(base_estimator(model), "n_repeated_samples_", 0)
-    return f"; {count} sample{'s are' if count > 1 else ' is'} identical to an earlier one" if count else ""
+    return f"; identical to an earlier sample: {plural(count, 'sample')}" if count else ""
 
 
 def _settings(model: Any, summary: dict[str, Any]) -> list[str]:
@@ -236,7 +225,7 @@ def _quality(summary: dict[str, Any]) -> str:
     texts = []
     for metric, value in quality["model"].items():
         others = ", ".join(f"{name} {format_number(quality[name][metric], 3)}" for name in BASELINES)
-        texts.append(f"{NAMES.get(metric, metric.replace('_', ' '))} {format_number(value, 3)} ({others})")
+        texts.append(f"{metric_title(metric)} {format_number(value, 3)} ({others})")
     return "; ".join(texts)
 
 

@@ -1,14 +1,17 @@
-"""Fitting with a progress bar and a checkpoint, and saving the model with a summary of the fit."""
+"""Fitting with a progress bar and a checkpoint, metrics of held-out scores, and saving the model with a summary."""
 
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
 
 import spmld.persistence
+from spmld._validation import plural
 from spmld.cli.loading import Source, frames
 from spmld.cli.methods import NOISE_RATES, base_estimator, uses_trusted
 from spmld.cli.printing import print_message, progress_bar
@@ -16,7 +19,10 @@ from spmld.datasets import Dataset
 from spmld.datasets.frames import identifier_text
 from spmld.estimators.annotators import annotated_labels
 from spmld.estimators.progress import max_iterations
+from spmld.metrics import label_ranking_average_precision, macro_auc, ranking_loss
 from spmld.model_selection import ThresholdClassifier
+
+_TITLES = {"label_ranking_average_precision": "average precision", "macro_auc": "AUC"}
 
 
 def with_consensus(data: Dataset) -> tuple[Dataset, Any]:
@@ -48,6 +54,26 @@ def fit_model(model: Any, data: Dataset, method: str, entry_weight: Any = None) 
             for estimator in (base, base_estimator(model)):
                 estimator.set_params(callback=None)
     return time.perf_counter() - start
+
+
+def quality_metrics(Y: Any, scores: Any) -> dict[str, float]:
+    """Return metrics of out-of-fold scores."""
+    metrics = (ranking_loss, label_ranking_average_precision) if Y.shape[1] > 1 else (macro_auc,)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        return {metric.__name__: round(float(metric(Y, scores)), 6) for metric in metrics}
+
+
+def metric_title(name: str) -> str:
+    """Return the name of a metric as text.
+
+    Examples
+    --------
+    >>> from spmld.cli.fitting import metric_title
+    >>> metric_title("macro_auc"), metric_title("ranking_loss")
+    ('AUC', 'ranking loss')
+    """
+    return _TITLES.get(name, name.replace("_", " "))
 
 
 def save_model(
@@ -143,19 +169,19 @@ def stored_fits(folder: str | None) -> Iterator[None]:
     checkpoint = None if folder is None else spmld.persistence.Checkpoint(folder)
     n_stored = 0 if checkpoint is None else checkpoint.n_files
     if n_stored:
-        print_message(f"spmld: note: {folder} has {n_stored} finished fits of an interrupted command")
+        print_message(f"spmld: note: {folder} has {plural(n_stored, 'finished fit')} of an interrupted command")
     try:
         with checkpoint or nullcontext():
             yield
     except KeyboardInterrupt:
         resumes = "With --checkpoint FOLDER, the same command resumes after an interruption"
         if checkpoint is not None:
-            resumes = f"{folder} has {checkpoint.n_files} finished fits, and the same command resumes"
+            resumes = f"{folder} has {plural(checkpoint.n_files, 'finished fit')}, and the same command resumes"
         raise KeyboardInterrupt(f"interrupted; no model was written. {resumes}") from None
     if checkpoint is None:
         return
     if checkpoint.n_loaded:
-        print_message(f"resumed: {checkpoint.n_loaded} fits were loaded from {folder}, and the others were computed")
+        print_message(f"resumed: loaded {plural(checkpoint.n_loaded, 'fit')} from {folder}, and computed the others")
     elif n_stored:
         print_message(f"nothing was resumed: the fits in {folder} are of other data or parameters, and are deleted")
     checkpoint.clear()

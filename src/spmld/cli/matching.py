@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spmld._io import need
+from spmld._validation import plural
 from spmld.cli.loading import Source
 from spmld.cli.printing import list_first, print_message
 from spmld.datasets import Dataset, TableError, TableRoles
@@ -261,7 +262,7 @@ def _read_labels(
     if content.Y is None:
         return None, names
     if info.n_labels not in (None, len(names)):
-        problems.append(TableProblem(f"the file has {len(names)} labels, and the model has {info.n_labels}"))
+        problems.append(TableProblem(f"the file has {plural(len(names), 'label')}, and the model has {info.n_labels}"))
     return Dataset(np.zeros((len(frame), 1)), content.Y, label_names=names).Y, names
 
 

@@ -14,6 +14,7 @@ from spmld._arrays import lowest_columns
 from spmld._io import need
 from spmld._response import Predictions, predict_all
 from spmld._table import TextTable
+from spmld._validation import plural
 from spmld.cli import options
 from spmld.cli.loading import Source
 from spmld.cli.matching import MatchedData, match, match_blocks, open_model, split_encoder
@@ -88,7 +89,7 @@ def predict(
     with progress_bar(None, "predicting") if output.path else nullcontext():
         output.write(tables())
     if output.path:
-        print_message(f"{output.path}: {n_samples} samples, {n_labels} labels")
+        print_message(f"{output.path}: {plural(n_samples, 'sample')}, {plural(n_labels, 'label')}")
 
 
 def _all_labels(

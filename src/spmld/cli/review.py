@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from spmld._validation import plural
 from spmld.audit import LabelIssues
 from spmld.cli import options
 from spmld.cli.loading import Source
@@ -140,15 +141,15 @@ def _import(store: AnnotationStore, annotations: list[Annotation], path: str) ->
     added = store.merge(annotations)
     skipped = len(annotations) - added
     reason = f"; {skipped} are skipped, since the same reviewer has decided later, or they are stored already"
-    print_message(f"{store.path}: {added} annotations imported from {path}{reason if skipped else ''}")
+    print_message(f"{store.path}: {plural(added, 'annotation')} imported from {path}{reason if skipped else ''}")
 
 
 def _summary(queue: Any) -> str:
     if _is_random(queue):
-        return f"{len(queue)} random entries to verify"
+        return f"{plural(len(queue), 'random entry')} to verify"
     counts = [f"{count} {_KINDS[kind]}" for kind, count in queue.kind.value_counts(sort=False).items() if count]
     kinds, gain = ", ".join(counts) or "none", f"{queue.gain.sum():.0f}"
-    return f"{len(queue)} entries to review ({kinds}), at most {gain} expected corrections"
+    return f"{plural(len(queue), 'entry')} to review ({kinds}), at most {gain} expected corrections"
 
 
 def _is_random(queue: Any) -> bool:
@@ -189,9 +190,9 @@ def _serve(session: ReviewSession, port: int, no_browser: bool, source: Source) 
     remaining = (
         "" if _is_random(session.queue) else f", at most {progress['remaining']:.0f} expected corrections remain"
     )
+    corrected = f"{plural(progress['corrected'], 'label')} corrected{remaining}"
     print_message(
-        f"{progress['decided']} of {progress['entries']} entries decided, {progress['corrected']} labels corrected"
-        f"{remaining}\n"
+        f"{progress['decided']} of {progress['entries']} entries decided, {corrected}\n"
         f"Write them into a copy of the file: spmld correct {source.command(str(session.store.path), '-o', 'FILE')}"
     )
 
@@ -201,11 +202,11 @@ def _export(
 ) -> None:
     count = export_entries(queue, samples, path, outcomes, image)
     if path.lower().endswith(".jsonl"):
-        print_message(f"{path}: {count} entries; fill in answer with present, absent or unsure")
+        print_message(f"{path}: {plural(count, 'entry')}; fill in answer with present, absent or unsure")
         annotated = path
     else:
         config = Path(path).with_suffix(".xml")
-        print_message(f"{path}: {count} tasks for Label Studio; paste {config} into its labeling interface")
+        print_message(f"{path}: {plural(count, 'task')} for Label Studio; paste {config} into its labeling interface")
         annotated = "EXPORT.json"
     command = source.command(annotated, "-o", "FILE")
     print_message(f"next: spmld correct {command} writes the answers into a copy of the file")

@@ -17,8 +17,7 @@ from spmld._response import as_frame
 from spmld._table import format_number
 from spmld._validation import plural
 from spmld.cli import options
-from spmld.cli.fit import NAMES, quality_metrics
-from spmld.cli.fitting import save_model
+from spmld.cli.fitting import metric_title, quality_metrics, save_model
 from spmld.cli.loading import Source
 from spmld.cli.matching import MatchedData, match_update, open_model, split_encoder
 from spmld.cli.printing import list_first, print_json, print_message, progress_bar
@@ -136,8 +135,7 @@ def _describe(out: str, summary: dict[str, Any]) -> list[str]:
     new = f", new labels: {list_first(summary['new_labels'])}" if summary["new_labels"] else ""
     total = f"{plural(summary['n_labels'], 'label')} of {plural(summary['n_samples'], 'sample')}"
     quality = [
-        f"{NAMES.get(name, name.replace('_', ' '))} {format_number(value, 3)}"
-        for name, value in summary["held_out"]["model"].items()
+        f"{metric_title(name)} {format_number(value, 3)}" for name, value in summary["held_out"]["model"].items()
     ]
     return [
         f"{out}: {changes}{new}; updated to {total} in {summary['seconds']:.1f} s",

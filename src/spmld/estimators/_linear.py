@@ -1,12 +1,8 @@
 """Linear models: scores from coefficients or from two factors."""
 
-from typing import Any, Self
+from typing import Any
 
-import numpy as np
-import scipy.sparse as sp
-from sklearn.utils.validation import check_is_fitted
-
-from spmld._arrays import features_to_numpy, move, namespace, to_dense, to_numpy
+from spmld._arrays import move, namespace, to_numpy
 from spmld.estimators._base import MultiLabelEstimator
 
 
@@ -27,28 +23,7 @@ class LinearModel(MultiLabelEstimator):
         self.coef_ = B[: self.n_features_in_, :].T
         self.intercept_ = B[-1, :] if self.fit_intercept else 0 * B[0, :]
 
-    def sparsify(self, threshold: float = 0.01) -> Self:
-        """Convert the coefficients to a sparse matrix, which makes models of many labels and features smaller.
-
-        Parameters
-        ----------
-        threshold : float, default=0.01
-            Coefficients of at most this magnitude become 0. Compare the metrics on held-out data before and after.
-
-        Returns
-        -------
-        self
-        """
-        check_is_fitted(self)
-        coef = to_numpy(to_dense(self.coef_, "coef_"))
-        self.coef_ = sp.csr_array(np.where(np.abs(coef) > threshold, coef, 0))
-        self.intercept_ = to_numpy(self.intercept_)
-        return self
-
     def _scores(self, X: Any) -> Any:
-        if sp.issparse(self.coef_):
-            scores = to_dense(features_to_numpy(X) @ self.coef_.T, "scores") + self.intercept_
-            return move(scores, X)
         X, W, b = align_arrays(X, self.coef_, self.intercept_)
         return X @ W.T + b
 

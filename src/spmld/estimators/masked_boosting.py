@@ -27,6 +27,7 @@ SMALLEST = np.finfo(float).tiny
 MAX_STEP = 0.4
 """Maximum sum of the learning rates of trees whose leaves are fitted together."""
 _Floats = NDArray[np.float64]
+_Values = NDArray[Any]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -125,8 +126,7 @@ class MaskedBoosting(MultiLabelEstimator):
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
         X, rates = features_to_numpy(X), check_rates(self, labels.shape[1])
-        loss, signs = rates.unless(labels.trusted).loss(), labels.signs.astype(float)
-        weights = np.asarray(to_numpy(weights), dtype=float)
+        loss, signs, weights = rates.unless(labels.trusted).loss(), labels.signs, to_numpy(weights)
         p = rates.true_probability(smoothed_frequency(labels.signs, weights))
         edge = 1 / (2 + weights.sum(axis=0))
         self.intercept_ = log_odds(np.clip(p, edge, 1 - edge))
@@ -137,7 +137,7 @@ class MaskedBoosting(MultiLabelEstimator):
         self.trees_ = self.boost(X, signs, weights, self.intercept_ + trees.scores(X), loss, trees)
 
     def boost(
-        self, X: Any, signs: _Floats, weights: _Floats, scores: _Floats, loss: Loss, trees: Trees | None = None
+        self, X: Any, signs: _Values, weights: _Values, scores: _Floats, loss: Loss, trees: Trees | None = None
     ) -> Trees:
         """Return trees that decrease the loss of scores.
 
@@ -167,8 +167,7 @@ class MaskedBoosting(MultiLabelEstimator):
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=self.n_estimators)
         with sklearn.config_context(skip_parameter_validation=True):  # a quarter of the time of small fits
             for seed in seeds[len(trees.roots) :]:
-                slope, curvature = loss.derivatives(signs, scores)
-                tree, leaves = self._grow(*samples, -weights * slope, weights * curvature, int(seed))
+                tree, leaves = self._grow(*samples, *_derivatives(loss, signs, weights, scores), int(seed))
                 scores += tree.value[leaves]
                 parts.append(tree)
         return Trees.concatenate(parts)
@@ -193,7 +192,7 @@ class MaskedBoosting(MultiLabelEstimator):
         """Return the Newton steps of leaves, times the learning rate; row i of `member` has the leaves of sample i."""
         return self.learning_rate * (member.T @ g / (member.T @ h + self.l2_regularization + SMALLEST))
 
-    def _fit_leaves(self, X: Any, signs: _Floats, weights: _Floats, loss: Loss) -> Trees:
+    def _fit_leaves(self, X: Any, signs: _Values, weights: _Values, loss: Loss) -> Trees:
         """Return the trees of the last fit with leaves that are fitted to all samples, some trees at a time."""
         trees, n = self.trees_, len(signs)
         parts = row_slices(n, max(len(trees.roots), X.shape[1]))
@@ -205,8 +204,7 @@ class MaskedBoosting(MultiLabelEstimator):
             nodes, leaves = slice(ends[first], ends[stop]), leaves_of_trees[:, first:stop] - ends[first]
             rows = np.arange(0, leaves.size + 1, stop - first)
             member = sp.csr_array((np.ones(leaves.size), leaves.ravel(), rows), shape=(n, nodes.stop - nodes.start))
-            slope, curvature = loss.derivatives(signs, scores)
-            value[nodes] = self._values(member, -weights * slope, weights * curvature)
+            value[nodes] = self._values(member, *_derivatives(loss, signs, weights, scores))
             scores += member @ value[nodes]
         return replace(trees, value=value)
 
@@ -214,7 +212,10 @@ class MaskedBoosting(MultiLabelEstimator):
         """Return what a tree is grown on: gradients of the same scale for all labels, or random sums of them."""
         scale = np.sqrt(h.sum(axis=0) / np.maximum((h > 0).sum(axis=0), 1)) + SMALLEST
         # Sums of multiples of a power of two are exact, so that ties between splits do not depend on the CPU.
-        targets = np.rint(g / scale * GRID) / GRID
+        targets = g / scale
+        targets *= GRID
+        np.rint(targets, out=targets)
+        targets /= GRID
         n_labels = targets.shape[1]
         if n_labels <= self.n_projections:
             return targets
@@ -224,7 +225,7 @@ class MaskedBoosting(MultiLabelEstimator):
         """Return the number of features that are considered for each split."""
         return min(n_features, max(16, int(np.sqrt(n_features)))) if self.max_features == "auto" else self.max_features
 
-    def _last_trees(self, X: Any, labels: Labels, weights: _Floats) -> Trees:
+    def _last_trees(self, X: Any, labels: Labels, weights: _Values) -> Trees:
         """Return the trees of the last fit that can be kept."""
         if not self.warm_start:
             return Trees.empty(labels.shape[1])
@@ -234,3 +235,11 @@ class MaskedBoosting(MultiLabelEstimator):
 
     def _scores(self, X: Any) -> Any:
         return move(self.intercept_ + self.trees_.scores(features_to_numpy(X)), X)
+
+
+def _derivatives(loss: Loss, signs: _Values, weights: _Values, scores: _Floats) -> tuple[_Floats, _Floats]:
+    """Return the weighted negative slope and the weighted curvature of each entry, computed in place."""
+    slope, curvature = loss.derivatives(signs, scores)
+    slope *= weights
+    curvature *= weights
+    return np.negative(slope, out=slope), curvature

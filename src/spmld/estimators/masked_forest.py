@@ -8,10 +8,12 @@ from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier
 
 from spmld._arrays import features_to_numpy, move
+from spmld._threads import thread_map
 from spmld._validation import FloatFraction, PositiveInt, RandomState
 from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators._inputs import check_rates
-from spmld.estimators.per_label import PerLabelClassifier
+from spmld.estimators._inputs import check_rates, with_short_indices
+from spmld.estimators.label_prior import smoothed_frequency
+from spmld.estimators.per_label import fit_label
 from spmld.estimators.probabilities import log_odds
 from spmld.estimators.trees import Trees
 from spmld.labels import Labels
@@ -42,7 +44,7 @@ class MaskedForest(MultiLabelEstimator):
     false_positive_rate, false_negative_rate : float or array-like of shape (n_labels,), default=0.0
         Noise rates, as in `MaskedLogistic`.
     n_jobs : int or None, default=None
-        Number of labels fitted in parallel.
+        Number of labels fitted in parallel threads.
     random_state : int, RandomState or None, default=None
         Seed for the trees.
 
@@ -86,9 +88,15 @@ class MaskedForest(MultiLabelEstimator):
             max_features=self.max_features,
             random_state=self.random_state,
         )
-        forests = PerLabelClassifier(forest, n_jobs=self.n_jobs)
-        forests.fit(features_to_numpy(X), labels, entry_weight=weights)
-        self.prior_, self.trees_ = forests.prior_, [_trees_of(part) for part in forests.estimators_]
+        # Trees compare features in single precision; here they are converted once, and not for each label.
+        X = with_short_indices(features_to_numpy(X)).astype(np.float32, copy=False)
+
+        def fit_trees(signs: NDArray[np.int8], weight: _Floats) -> Trees:
+            return _trees_of(fit_label(forest, X, signs, weight))
+
+        self.prior_ = smoothed_frequency(labels.signs, weights)
+        with thread_map(self.n_jobs) as over:
+            self.trees_ = list(over(fit_trees, labels.signs.T, weights.T))
 
     @property
     def n_trees_(self) -> NDArray[np.int64]:

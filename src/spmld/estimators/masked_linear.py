@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spmld._arrays import move, namespace, numpy_dtype, to_dense, to_numpy
+from spmld._arrays import move, namespace, numpy_dtype, to_numpy
 from spmld._threads import linear_algebra_threads, thread_map
 from spmld._validation import NonNegative, Positive, PositiveInt
 from spmld.core.designs import Features, Penalty, label_laplacian
@@ -102,7 +102,7 @@ class _MaskedLinear(LinearModel):
         B[d:] = to_numpy(intercepts)
         if self.warm_start and hasattr(self, "coef_") and self.coef_.shape[0] <= l and self.coef_.shape[1] == d:
             learned = np.flatnonzero(self._can_be_learned(problem)[: self.coef_.shape[0]])
-            B[:d, learned] = to_numpy(to_dense(self.coef_, "coef_"))[learned].T
+            B[:d, learned] = to_numpy(self.coef_)[learned].T
             B[d:, learned] = to_numpy(self.intercept_)[learned]
         return move(B, X)
 

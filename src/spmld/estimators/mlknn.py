@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+import sklearn
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
@@ -148,7 +149,8 @@ class MLkNN(MultiLabelEstimator):
             signs = self._weighted_signs[:, labels]
             incomplete = np.zeros((len(samples), len(labels)), dtype=bool)
             for part in row_slices(len(samples), length * len(labels), MEMORY):
-                near = self._search.kneighbors(self._as_fitted(X[samples[part]]), length, return_distance=False)
+                with sklearn.config_context(working_memory=MEMORY * 8 / 2**20):  # of distances, in MiB
+                    near = self._search.kneighbors(self._as_fitted(X[samples[part]]), length, return_distance=False)
                 itself = near == samples[part, None] if training else np.zeros_like(near, dtype=bool)
                 near_signs = np.where(itself[:, :, None], 0, signs[near])
                 n_observed = np.cumsum(near_signs != 0, axis=1, dtype=np.int32)

@@ -93,14 +93,13 @@ class PerLabelClassifier(MultiLabelEstimator):
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
         X, estimator = self._samples(X), self._base_estimator()
-        weighted = weights.dtype != bool
-        if weighted and not self._accepts_entry_weight():
+        if weights.dtype != bool and not self._accepts_entry_weight():
             raise ValueError(
                 f"entry_weight requires a classifier whose fit accepts sample_weight, got estimator={estimator!r}"
             )
         self.prior_ = smoothed_frequency(labels.signs, weights)
         self.estimators_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_label)(estimator, X, signs, weight if weighted else None)
+            delayed(fit_label)(estimator, X, signs, weight)
             for signs, weight in zip(labels.signs.T, weights.T, strict=True)
         )
 
@@ -140,13 +139,16 @@ class PerLabelClassifier(MultiLabelEstimator):
         return self._probabilities(_score(estimator, X))
 
 
-def _fit_label(estimator: Any, X: Any, signs: NDArray[Any], weight: NDArray[Any] | None) -> Any:
-    """Fit the classifier of one label, or return None if not both classes are observed."""
+def fit_label(estimator: Any, X: Any, signs: NDArray[np.int8], weight: NDArray[Any]) -> Any:
+    """Return a clone that is fitted to the observed entries of one label, or None if not both classes are observed.
+
+    Weights are passed as ``sample_weight`` unless they are bool.
+    """
     observed = np.flatnonzero(signs)
     y = (signs[observed] > 0).astype(int)
     if len(np.unique(y)) < 2:
         return None
-    options = {} if weight is None else {"sample_weight": weight[observed]}
+    options = {} if weight.dtype == bool else {"sample_weight": weight[observed]}
     return clone(estimator).fit(X if len(observed) == len(signs) else X[observed], y, **options)
 
 

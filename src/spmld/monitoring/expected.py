@@ -19,7 +19,8 @@ class ExpectedMetric(NamedTuple):
     name : str
         Name of the metric.
     value, low, high : float
-        Expected value, and limits between which the metric of the new samples is expected to be.
+        Expected value, and limits between which the metric of the new samples is expected to be. They are NaN if the
+        metric is unknown, as precision if no labels are predicted for the new samples.
     training : float
         Value on the observed entries of the training data, by out-of-fold predictions.
 
@@ -66,9 +67,8 @@ def expected_metrics(
     """
     new, _ = estimate_metrics(logistic(scores), scores > reference.thresholds, reference.evaluated)
     (training, variance), (old, old_variance) = reference.metrics, reference.linear_metrics
-    # Without predictions, precision is undefined, and its difference is unknown.
-    difference = np.nan_to_num(new - old)
-    squared_error = np.nan_to_num(old_variance) * (1 + len(reference.scores) / len(scores))
+    difference = new - old  # NaN for precision if no labels are predicted
+    squared_error = old_variance * (1 + len(reference.scores) / len(scores))
     weight = np.maximum(1 - squared_error / np.maximum(difference**2, np.finfo(float).tiny), 0.0)
     value = training + weight * difference
     total = variance * (1 + reference.n_observed / len(scores)) + weight**2 * squared_error

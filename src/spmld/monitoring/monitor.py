@@ -105,6 +105,8 @@ class Monitoring:
             notes.append(f"Label frequencies that are not tested: {n_rare}, with {reason}.")
         if np.isnan(self.expected[0].value):
             notes.append("The metrics are unknown without observed positives and negatives of a label.")
+        elif any(np.isnan(metric.value) for metric in self.expected):
+            notes.append("The precision is unknown, because no labels are predicted.")
         return " ".join(notes)
 
     def tables(self, top: int | None = None) -> list[TextTable]:
@@ -113,13 +115,18 @@ class Monitoring:
         return [expected, *(shift.table(title, top) for title, shift in self.shifts.items() if shift.names)]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result in types that JSON supports."""
+        """Return the result in types that JSON supports; unknown numbers are None."""
         shifts = {
-            title.lower(): [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+            title.lower(): [_known(dict(zip(table.columns, row, strict=True))) for row in table.rows]
             for title, table in ((title, shift.table()) for title, shift in self.shifts.items())
         }
-        expected = [metric._asdict() for metric in self.expected]
-        return {"n_samples": self.n_samples, "alarm": self.alarm, "expected metrics": expected, **shifts}
+        return {
+            "n_samples": self.n_samples,
+            "alarm": self.alarm,
+            "summary": self.summary,
+            "expected metrics": [_known(metric._asdict()) for metric in self.expected],
+            **shifts,
+        }
 
 
 def monitor(
@@ -206,6 +213,11 @@ def monitor(
         scores=_shifts(labels, scores.mean(axis=0), new_scores.mean(axis=0), p_scores, level),
         features=_shifts([str(name) for name in names], *above, p_features, level),
     )
+
+
+def _known(record: dict[str, Any]) -> dict[str, Any]:
+    """Replace NaN, which JSON does not support, by None."""
+    return {name: None if isinstance(value, float) and np.isnan(value) else value for name, value in record.items()}
 
 
 def _shifts(names: list[str], training: _Floats, new: _Floats, p_values: _Floats, level: float) -> Shifts:

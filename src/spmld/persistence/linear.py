@@ -8,7 +8,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
-from spmld._arrays import to_dense, to_numpy
+from spmld._arrays import to_numpy
 from spmld.estimators import LabelPrior, MultiLabelEstimator, PerLabelClassifier, SelfPacedClassifier
 from spmld.estimators.probabilities import log_odds
 from spmld.model_selection import ThresholdClassifier
@@ -48,7 +48,7 @@ def linear_coefficients(model: Any) -> tuple[_Floats, _Floats]:
     if isinstance(model, LabelPrior):
         return np.zeros((model.n_labels_, model.n_features_in_)), log_odds(model.prior_)
     if isinstance(model, MultiLabelEstimator) and hasattr(model, "coef_") and hasattr(model, "intercept_"):
-        return to_numpy(to_dense(model.coef_, "coef_")).astype(float), to_numpy(model.intercept_).astype(float)
+        return to_numpy(model.coef_).astype(float), to_numpy(model.intercept_).astype(float)
     raise _not_linear(type(model).__name__)
 
 

@@ -42,7 +42,8 @@ def monitoring_report(result: Monitoring, *, title: str = "Monitoring", top: int
     tiles = []
     for metric in result.expected:
         value, low, high, training = map(format_number, metric[1:])
-        tiles.append((metric.name, value, f"{low} to {high}; training {training}"))
+        interval = "unknown" if np.isnan(metric.value) else f"{low} to {high}"
+        tiles.append((metric.name, value, f"{interval}; training {training}"))
     text = f"{result.summary} The probability of a false alarm is at most {result.false_alarm_rate:g}."
     sections: list[Section | None] = [Section("expected", "Expected metrics", text, tiles=tiles)]
     for name, shift in result.shifts.items():

@@ -68,6 +68,7 @@ class ReviewSession:
     def _set_queue(self, queue: Any) -> None:
         keys = [self.samples.keys[sample] for sample in queue["sample"]]
         self.queue, self._places = queue, list(zip(keys, queue.label, strict=True))
+        self._known_outcomes: dict[Place, str] | None = None
 
     def upcoming(self, count: int = 1, first: int | None = None) -> list[int]:
         """Return the next entries of the queue. With `first`, this entry comes before the others."""
@@ -94,23 +95,26 @@ class ReviewSession:
 
         It is called in a thread after a number of annotations, `every`.
         """
-        self._make_queue, self._update_every = make_queue, every
+        with self._lock:
+            self._make_queue, self._update_every = make_queue, every
 
     def update(self) -> None:
         """Compute the queue again with the annotations so far."""
-        if self._make_queue is None:
+        with self._lock:
+            make_queue, self._n_new = self._make_queue, 0
+        if make_queue is None:
             return
-        self._n_new = 0
-        new = self._make_queue(self.store.outcomes())
+        new = make_queue(self.store.outcomes())  # without the lock, since it takes seconds
         with self._lock:
             self._set_queue(merge_queues(self.queue, new, self._states() == _CLOSED))
 
     def undo(self) -> int | None:
         """Take back the last annotation of the reviewer, and return its entry, None if it is not in the queue."""
         undone = self.store.undo(self.reviewer)
-        if undone is None or undone.place not in self._places:
-            return None
-        return int(self.queue.index[self._places.index(undone.place)])
+        with self._lock:
+            if undone is None or undone.place not in self._places:
+                return None
+            return int(self.queue.index[self._places.index(undone.place)])
 
     def progress(self) -> dict[str, Any]:
         """Return the number of entries, annotations and corrections, and the expected corrections that remain."""
@@ -134,9 +138,11 @@ class ReviewSession:
         Entries after the first one without an annotation are left out, because an earlier review may have decided them
         for their low label quality. So are those about which reviewers are unsure or disagree.
         """
-        annotations = self.store.annotations()
-        outcomes, seen, wrong = self.store.outcomes(), {annotation.place for annotation in annotations}, []
-        for place, given in zip(self._places, self.queue.given, strict=True):
+        with self._lock:
+            places, observed = self._places, self.queue.given
+            annotations, outcomes = self.store.annotations(), self.store.outcomes()
+        seen, wrong = {annotation.place for annotation in annotations}, []
+        for place, given in zip(places, observed, strict=True):
             if place not in seen:
                 break
             if outcomes.get(place) in ("present", "absent"):
@@ -164,7 +170,8 @@ class ReviewSession:
 
     def _record(self, entry: Any) -> dict[str, Any]:
         """Return the row of an entry in the queue."""
-        queue = self.queue
+        with self._lock:
+            queue = self.queue
         if not isinstance(entry, Integral) or isinstance(entry, bool) or entry not in queue.index:
             raise ValueError(f"entry must be an index of one of the {len(queue)} entries, got {entry!r}")
         return queue.loc[[entry]].to_dict("records")[0]
@@ -174,15 +181,18 @@ class ReviewSession:
 
     def _states(self) -> NDArray[np.int8]:
         """Return the state of each entry, from the annotations that this and other processes have stored."""
-        by_place: dict[Place, list[Annotation]] = {}
-        for annotation in self.store.annotations():
-            by_place.setdefault(annotation.place, []).append(annotation)
         outcomes = self.store.outcomes()
-        states = {
-            place: self._state(annotations, outcomes.get(place) == "conflict")
-            for place, annotations in by_place.items()
-        }
-        return np.array([states.get(place, _OPEN) for place in self._places], dtype=np.int8)
+        if outcomes is not self._known_outcomes:  # the store returns the same object until its file changes
+            by_place: dict[Place, list[Annotation]] = {}
+            for annotation in self.store.annotations():
+                by_place.setdefault(annotation.place, []).append(annotation)
+            states = {
+                place: self._state(annotations, outcomes.get(place) == "conflict")
+                for place, annotations in by_place.items()
+            }
+            known = [states.get(place, _OPEN) for place in self._places]
+            self._known_states, self._known_outcomes = np.array(known, dtype=np.int8), outcomes
+        return self._known_states
 
     def _state(self, annotations: list[Annotation], conflict: bool) -> int:
         """Return the state of an entry, from its annotations in order, and whether reviewers disagree."""
