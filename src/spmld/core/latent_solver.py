@@ -55,6 +55,8 @@ NO_PACING = PacedWeights((), 0.0, {"threshold": None, "diversity": None}, True)
 @dataclass(frozen=True)
 class _Point:
     state: State
+    updated: State
+    """The state before its extrapolation."""
     value: float
     """Objective without the penalty of the pacing."""
     length: float
@@ -85,21 +87,21 @@ def solve_spmld(
         fit: float | None = None
         for update_block in steps:  # lines 3 to 8: Z, V, U and W, each with P and the other blocks fixed
             state, value, fit = guarded(update_block, problem, objective, state, value, fit)
-        terms = objective.values(problem, state, fit)
+        terms, updated = objective.values(problem, state, fit), state
         if extrapolate and t > 1:  # not in the paper; saves iterations
-            state, terms, length = try_extrapolation(problem, objective, last.state, state, terms, length)
+            state, terms, length = try_extrapolation(problem, objective, last.updated, state, terms, length)
         value = sum(terms.values())
         if not isfinite(value):
             raise FloatingPointError(f"the objective became {value} in iteration {t}")
         change = abs(last.value - value)
         state, paced = update_P(problem, objective, state, pacing, t)  # lines 9 and 10
-        value, record = _describe(problem, objective, state, paced, terms["fit"])
+        value, record = _describe(problem, objective, state, paced, terms)
         # An objective that is almost 0 relative to its first value has converged, too.
         small = tol is not None and change <= tol * max(abs(last.value), 1e-3 * abs(initial))
         converged = small and t > 1 and (paced.ended or record["mean_weight"] >= 1)
-        return _Point(state, value, length), record, converged
+        return _Point(state, updated, value, length), record, converged
 
-    result = iterate(alternate, _Point(state, initial, 1.0), fixed=tol is None, **{"stage": "main", **options})
+    result = iterate(alternate, _Point(state, state, initial, 1.0), fixed=tol is None, **{"stage": "main", **options})
     return Result(result.state.state, result.status, result.history)
 
 
@@ -158,11 +160,19 @@ def try_extrapolation(
 
 
 def _describe(
-    problem: Problem, objective: Objective, state: State, paced: PacedWeights, fit: float
+    problem: Problem, objective: Objective, state: State, paced: PacedWeights, terms: dict[str, float]
 ) -> tuple[float, Record]:
-    """Return the objective without the penalty of the pacing, and the record of the iteration."""
-    xp, terms = namespace(state.U), objective.values(problem, state, fit)
-    means = problem.sum(lambda block, rows: xp.sum(rows.P, axis=0), state.rows) / problem.n
+    """Return the objective without the penalty of the pacing, and the record of the iteration.
+
+    `terms` are those before P changed, which changes the coupling only.
+    """
+    xp = namespace(state.U)
+
+    def sum_block(block: Block, rows: Rows) -> tuple[Array, Array]:
+        return objective.coupling.value(rows.V, rows.T, rows.P), xp.sum(rows.P, axis=0)
+
+    coupling, sums = problem.sum(sum_block, state.rows)
+    terms, means = {**terms, "coupling": float(coupling)}, sums / problem.n
     weights = {"mean_weight": float(xp.mean(means)), "mean_weight_per_component": [float(mean) for mean in means]}
     value = sum(terms.values())
     return value, {"objective": value + paced.penalty, **terms, "pacing": paced.penalty, **weights, **paced.record}
