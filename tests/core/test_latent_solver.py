@@ -128,6 +128,17 @@ def test_extrapolation_through_the_middle_reaches_the_minimum_and_grows():
         np.testing.assert_allclose(after.W, state.W + (1 + length) / 2 * (best.W - state.W), atol=1e-10)
 
 
+@pytest.mark.parametrize("loss", ["logistic", "squared"])
+@pytest.mark.parametrize("steps", [EXACT, DESCENT], ids=["exact", "descent"])
+def test_the_fit_that_steps_report_is_that_of_their_state(steps, loss):
+    problem, objective, state = make_case(loss=loss)
+    value, fit = objective.value(problem, state), None
+    for step in steps:
+        state, value, fit = guarded(step, problem, objective, state, value, fit)
+        assert fit is None or fit == pytest.approx(objective.values(problem, state)["fit"], rel=1e-12)
+    assert (fit is not None) == (loss == "logistic" and steps is EXACT)
+
+
 class Reckless:
     """A step that raises the objective unless `safe` is True."""
 

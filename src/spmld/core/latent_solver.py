@@ -95,7 +95,7 @@ def solve_spmld(
             raise FloatingPointError(f"the objective became {value} in iteration {t}")
         change = abs(last.value - value)
         state, paced = update_P(problem, objective, state, pacing, t)  # lines 9 and 10
-        value, record = _describe(problem, objective, state, paced, terms)
+        value, record = _describe(problem, objective, state, paced, terms["fit"])
         # An objective that is almost 0 relative to its first value has converged, too.
         small = tol is not None and change <= tol * max(abs(last.value), 1e-3 * abs(initial))
         converged = small and t > 1 and (paced.ended or record["mean_weight"] >= 1)
@@ -160,19 +160,11 @@ def try_extrapolation(
 
 
 def _describe(
-    problem: Problem, objective: Objective, state: State, paced: PacedWeights, terms: dict[str, float]
+    problem: Problem, objective: Objective, state: State, paced: PacedWeights, fit: float
 ) -> tuple[float, Record]:
-    """Return the objective without the penalty of the pacing, and the record of the iteration.
-
-    `terms` are those before P changed, which changes the coupling only.
-    """
-    xp = namespace(state.U)
-
-    def sum_block(block: Block, rows: Rows) -> tuple[Array, Array]:
-        return objective.coupling.value(rows.V, rows.T, rows.P), xp.sum(rows.P, axis=0)
-
-    coupling, sums = problem.sum(sum_block, state.rows)
-    terms, means = {**terms, "coupling": float(coupling)}, sums / problem.n
+    """Return the objective without the penalty of the pacing, and the record of the iteration."""
+    xp, terms = namespace(state.U), objective.values(problem, state, fit)
+    means = problem.sum(lambda block, rows: xp.sum(rows.P, axis=0), state.rows) / problem.n
     weights = {"mean_weight": float(xp.mean(means)), "mean_weight_per_component": [float(mean) for mean in means]}
     value = sum(terms.values())
     return value, {"objective": value + paced.penalty, **terms, "pacing": paced.penalty, **weights, **paced.record}
