@@ -2,7 +2,7 @@
 
 ``python -m benchmarks.observed`` prints for generated sparse data, wide and narrow, the time of MaskedLogistic with one
 and two threads and of the fastest loop over the labels, each on the rows where a label is observed. Loops are timed on
-every tenth label.
+every tenth label. A larger problem is compared with the loop of each solver.
 """
 
 import time
@@ -86,6 +86,18 @@ def compare(n, d, l):
         )
 
 
+def compare_single_thread(n, d, l, observed):
+    """Compare with the loop of each solver, all with one thread."""
+    print(f"{n:,} x {d:,}, {PER_ROW} values in a row, {l} labels, {observed:.0%} observed, one thread")
+    X, Y, mask = make_data(n, d, l, observed)
+    with threadpool_limits(1):
+        ours = seconds(MaskedLogistic(n_jobs=1).fit, X, Y, mask=mask)
+        for solver in SOLVERS:
+            other = loop(X, Y, mask, solver)
+            ratio = record(f"MaskedLogistic, {n:,} x {d:,}, {observed:.0%} observed / {solver}", ours, other)
+            print(f"  MaskedLogistic {ours:6.2f} s, {solver} {other:6.2f} s, ratio {ratio:.2f}", flush=True)
+
+
 def main():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -93,6 +105,7 @@ def main():
         warnings.simplefilter("ignore", LabelWarning)
         compare(10_000, 50_000, 100)
         compare(10_000, 1_000, 100)
+        compare_single_thread(40_000, 50_000, 200, 0.3)
 
 
 if __name__ == "__main__":

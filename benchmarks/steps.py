@@ -33,8 +33,8 @@ class Timed(SPMLD):
     def _pacing(self, problem):
         return self._timed("P", super()._pacing(problem))
 
-    def _solve(self, problem, objective, state, report):
-        result = super()._solve(problem, objective, state, report)
+    def _solve(self, problem, objective, state):
+        result = super()._solve(problem, objective, state)
         self.last_ = problem, objective, result.state
         return result
 

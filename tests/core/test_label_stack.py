@@ -97,7 +97,7 @@ def test_labels_are_solved_alike_in_stacks_and_one_by_one(sparse, monkeypatch):
 def test_stacks_hold_every_label_once_and_labels_of_similar_size(monkeypatch):
     problem = make_case(True)[-1]
     objective = LinearObjective(problem, (LOSSES["logistic"],), Features(), Penalty(1.0, True), (0.0,))
-    monkeypatch.setattr(label_stack, "MAX_VALUES", 120)  # about 2.7 values in a row
+    monkeypatch.setattr(label_stack, "MAX_VALUES", 165)  # about 3.7 values in a row, with the intercept
     groups = [group.tolist() for group in LabelStacks.of(objective).groups()]
     assert groups == [[0], [4], [2, 1], [3]]
     monkeypatch.setattr(label_stack, "MAX_COEFFICIENTS", 1)

@@ -105,10 +105,10 @@ def test_extrapolation_is_accepted_only_if_it_lowers_the_objective():
     problem, objective, state = make_case()
     near = UpdateW()(problem, objective, UpdateV()(problem, objective, state))
     for length in (0.1, 1.0, 100.0):
-        value = objective.value(problem, near)
-        after, lower, next_length = try_extrapolation(problem, objective, state, near, value, length)
-        assert lower == pytest.approx(objective.value(problem, after))
-        assert lower <= value
+        terms = objective.values(problem, near)
+        after, lower, next_length = try_extrapolation(problem, objective, state, near, terms, length)
+        assert lower == pytest.approx(objective.values(problem, after))
+        assert sum(lower.values()) <= sum(terms.values())
         accepted = after is not near
         assert next_length == pytest.approx(min(1.5 * length, 30) if accepted else 0.5 * length)
         for block, rows in zip(problem.blocks, after.rows, strict=True):
@@ -120,12 +120,23 @@ def test_extrapolation_through_the_middle_reaches_the_minimum_and_grows():
     best = UpdateW()(problem, objective, state)
     rows = tuple(replace(a, T=(a.T + b.T) / 2) for a, b in zip(state.rows, best.rows, strict=True))
     middle = replace(state, W=(state.W + best.W) / 2, rows=rows)
-    value = objective.value(problem, middle)
+    terms = objective.values(problem, middle)
     for length, grown in ((1.0, 1.5), (0.5, 0.75)):
-        after, lower, next_length = try_extrapolation(problem, objective, state, middle, value, length)
-        assert lower < value
+        after, lower, next_length = try_extrapolation(problem, objective, state, middle, terms, length)
+        assert sum(lower.values()) < sum(terms.values())
         assert next_length == pytest.approx(grown)
         np.testing.assert_allclose(after.W, state.W + (1 + length) / 2 * (best.W - state.W), atol=1e-10)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared"])
+@pytest.mark.parametrize("steps", [EXACT, DESCENT], ids=["exact", "descent"])
+def test_the_fit_that_steps_report_is_that_of_their_state(steps, loss):
+    problem, objective, state = make_case(loss=loss)
+    value, fit = objective.value(problem, state), None
+    for step in steps:
+        state, value, fit = guarded(step, problem, objective, state, value, fit)
+        assert fit is None or fit == pytest.approx(objective.values(problem, state)["fit"], rel=1e-12)
+    assert (fit is not None) == (loss == "logistic" and steps is EXACT)
 
 
 class Reckless:
@@ -144,7 +155,7 @@ class Reckless:
 def test_a_step_that_would_raise_the_objective_is_repeated_safely():
     problem, objective, state = make_case(loss="logistic")
     step, value = Reckless(), objective.value(problem, state)
-    new, bound = guarded(step, problem, objective, state, value)
+    new, bound, _ = guarded(step, problem, objective, state, value)
     assert step.calls == [False, True]
     assert objective.value(problem, new) <= bound == value
 

@@ -8,6 +8,7 @@ import pytest
 
 from spmld.core.correlation import UpdateZ
 from spmld.core.descent import DescendU, DescendV, DescendW, DescendZ, descend
+from spmld.core.latent_solver import REDUCTION
 from spmld.core.losses import LOSSES
 from spmld.core.problem import set_rows, set_W
 from spmld.core.steps import UpdateU, UpdateV, UpdateW
@@ -57,6 +58,16 @@ def test_gradient_of_a_block_is_zero_after_its_exact_step(name, blocks, sparse):
     state = replace(EXACT[name], tol=1e-12)(problem, objective, state)
     for block in blocks:
         assert np.abs(derivative(problem, objective, state, block)).max() < 1e-6 < 1e-3 * before
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", "VW")
+def test_a_gradient_reduced_to_a_tenth_is_most_of_the_decrease(name, seed):
+    problem, objective, state = make_case(seed=seed)
+    steps = (replace(EXACT[name], tol=tol) for tol in (REDUCTION, 1e-12))
+    before = objective.value(problem, state)
+    decrease, possible = (before - objective.value(problem, step(problem, objective, state)) for step in steps)
+    assert 0.95 * possible <= decrease <= possible * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("name", "VUW")

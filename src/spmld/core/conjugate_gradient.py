@@ -33,9 +33,9 @@ def conjugate_gradient(
     xp = namespace(target)
 
     def inner(a: Array, b: Array) -> Array:
-        if axis == 1:  # takes a third of the time of a sum over short rows
-            return xp.vecdot(a, b, axis=1)[:, None]
-        return xp.sum(a * b, axis=axis, keepdims=True)
+        if axis is None:
+            return xp.sum(a * b)
+        return xp.expand_dims(xp.vecdot(a, b, axis=axis), axis=axis)  # takes less than half of the time of a sum
 
     def ratio(a: Array, b: Array) -> Array:
         # Rounding errors can make the curvature of a direction negative: no step is made along it.
@@ -45,18 +45,18 @@ def conjugate_gradient(
     z = precondition(r)
     p, rz = z, inner(r, z)
     goal = tol**2 * inner(target, precondition(target))
-    kept: list[tuple[Array, Array]] = []
+    kept: list[tuple[Array, Array, Array]] = []
     n_kept = min(n_kept, KEPT // (2 * max(1, target.shape[0] * target.shape[1])))
     for _ in range(max_iter):
         if xp.all(rz <= goal):
             break
         Ap = apply(p)
         if len(kept) < n_kept:
-            kept.append((r, ratio(z, rz)))
+            kept.append((r, z, rz))
         step = ratio(xp.where(rz > goal, rz, xp.zeros_like(rz)), inner(p, Ap))
         x, r = x + step * p, r - step * Ap
-        for residual, dual in kept:
-            r = r - inner(dual, r) * residual
+        for residual, dual, size in kept:
+            r = r - ratio(inner(dual, r), size) * residual
         z = precondition(r)
         rz, before = inner(r, z), rz
         p = z + ratio(rz, before) * p

@@ -69,6 +69,7 @@ class UpdateZ:
     """Lower the correlation term in Z by sweeps of the mixing method."""
 
     sweeps: int = 5
+    tol: float = 1e-6
     rounding: float = 1e-10
     models_fit: ClassVar[bool] = False
 
@@ -78,5 +79,5 @@ class UpdateZ:
         elsewhere, H, U, Z = on_accelerator(state.U), objective.correlation.moments(problem, state), state.U, state.Z
         # Thousands of operations on small arrays are faster on the CPU.
         H, U, Z = map(to_numpy, (H, U, Z)) if elsewhere else (H, U, Z)
-        Z = mix(H, U, Z, sweeps=self.sweeps, rounding=self.rounding)
+        Z = mix(H, U, Z, sweeps=self.sweeps, tol=self.tol, rounding=self.rounding)
         return replace(state, Z=move(Z, state.U) if elsewhere else Z)

@@ -188,6 +188,8 @@ class Penalty:
 def column_squares(X: Any, C: Array) -> Array:
     """Return (X o X)^T C: the diagonal of X^T diag(c_i) X for each column of C. A dense X is squared in slices."""
     X = loaded(X)
+    if sp.issparse(X):  # `power` would copy the indices
+        return type(X)((X.data**2, X.indices, X.indptr), shape=X.shape).T @ C
     if hasattr(X, "power"):
         return X.power(2).T @ C
     slices = row_slices(max(1, X.shape[0]), X.shape[1], budget(X, MEMORY))

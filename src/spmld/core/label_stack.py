@@ -48,6 +48,7 @@ class LabelStacks:
         """Return the stacks of an objective."""
         block: Any
         (block,) = objective.problem.blocks
+        block = replace(block, X=_with_ones(block.X, objective.penalty.intercept))
         return cls(objective, block, block.entries.matrix(np.arange(block.Y.shape[0])).tocsc())
 
     def groups(self) -> Iterator[Array]:
@@ -79,7 +80,7 @@ class LabelStacks:
             return padded.T
 
         Y, J, rows = (pad(values) for values in (block.Y[index.data], block.J[index.data], index.indices))
-        X = _with_ones(block.X[index.indices], objective.penalty.intercept)
+        X = block.X[index.indices]
         if g == 1 and not sp.issparse(X):
             features = np.arange(X.shape[1])[None, :]
         else:

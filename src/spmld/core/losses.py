@@ -88,17 +88,21 @@ class Logistic(Loss):
         return 0.5 * (t - y), 0.25 * (1 - t * t)
 
     def majorizer(self, y: Array, f: Array) -> tuple[Array, Array]:
-        xp = namespace(f)
-        small = xp.abs(f) < 1e-4
-        g = xp.where(small, xp.ones_like(f), f)
-        c = xp.where(small, 0.25 - f * f / 48, xp.tanh(0.5 * g) / (2 * g))
+        c = self._bound(f)[1]
         return c, y / (2 * c)
 
     def model(self, y: Array, f: Array) -> tuple[Array, Array]:
         """Return Newton's curvature where the score has the right sign, and the bound where Newton overshoots."""
-        slope, curvature = self.derivatives(y, f)
-        c = namespace(f).where(y * f > 0, curvature + 1e-4, self.majorizer(y, f)[0])
-        return c, f - slope / c
+        t, bound = self._bound(f)
+        c = namespace(f).where(y * f > 0, 0.25 * (1 - t * t) + 1e-4, bound)
+        return c, f - 0.5 * (t - y) / c
+
+    def _bound(self, f: Array) -> tuple[Array, Array]:
+        """Return t = tanh(f / 2) and the curvature t / (2 f) of the majorizer, which is 1/4 at 0."""
+        xp = namespace(f)
+        size = xp.abs(f) + TINY  # larger scores do not change
+        t = xp.tanh(0.5 * size)
+        return xp.sign(f) * t, 0.5 * t / size
 
 
 LOSSES: dict[str, Loss] = {"squared": Squared(), "logistic": Logistic()}

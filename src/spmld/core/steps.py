@@ -20,7 +20,8 @@ class BlockUpdate(Protocol):
     """An update of one block of variables, from state to state. Tolerances are fields."""
 
     models_fit: ClassVar[bool]
-    """Whether it minimizes a quadratic model of the fit, and therefore may raise the objective unless `safe`."""
+    """Whether it minimizes a quadratic model of the fit, and therefore may raise the objective unless `safe`. After
+    such a step, steps that do not model the fit must not change V, U and b."""
 
     def __call__(self, problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
         """Return the updated state. With `safe` the model of the fit lies above it."""
@@ -41,9 +42,10 @@ def products(A: Array, i: Array, j: Array) -> Array:
 
 @dataclass(frozen=True)
 class UpdateV:
-    """One k x k system per row: (U^T diag(c) U + diag(a p) + tV I) v = U^T (c o (r - b)) + a p o t.
+    """One k x k system per row: (U^T diag(c) U + diag(a p) + tV I) dv = -gradient.
 
-    All rows of a slice are solved together by conjugate gradient, which never forms their matrices.
+    All rows of a slice are solved together by conjugate gradient, which never forms their matrices, until the gradient
+    of the model is `tol` times the initial one.
     """
 
     tol: float = 1e-4
@@ -60,18 +62,17 @@ class UpdateV:
             for s in row_slices(block.n, block.width + U.shape[1], budget(U, MEMORY)):
                 V, T, P = rows.V[s, :], rows.T[s, :], rows.P[s, :]
                 part = block.part(s)
-                C, R = objective.fit.quadratic(part, V, U, b, safe)
-                w = objective.coupling.weights(P)
-                D = w + objective.ridge.tV
+                G, C = objective.fit.quadratic(part, V, U, b, safe)
+                D = objective.coupling.weights(P) + objective.ridge.tV
                 entries = part.entries
                 scale = 1 / (entries.times(C, U * U) + D)
-                target = entries.times(C * (R - entries.spread(b)), U) + w * T
+                target = -(entries.times(G, U) + objective.coupling.slope(V, T, P) + objective.ridge.tV * V)
 
                 def apply(A: Array, C: Array = C, D: Array = D, entries: Entries = entries) -> Array:
                     return entries.times(C * entries.scores(A, U), U) + D * A
 
-                solve = partial(conjugate_gradient, apply, partial(mul, scale), target, V, self.tol, self.max_iter)
-                parts.append(solve(axis=1, n_kept=self.n_kept))
+                solve = partial(conjugate_gradient, apply, partial(mul, scale), target, None, self.tol, self.max_iter)
+                parts.append(V + solve(axis=1, n_kept=self.n_kept))
             return replace(rows, V=xp.concat(parts))
 
         return update_rows(problem, state, solve_rows)
@@ -81,7 +82,7 @@ class UpdateV:
 class UpdateU:
     """Loadings and intercepts together: one system per label, coupled over the labels by the correlation term.
 
-    With q = k + 1 columns (V, 1): (sum_j c_j v_j v_j^T + tU I) u = sum_j c_j r_j v_j, no penalty on the intercept.
+    With q = k + 1 columns (V, 1): (sum_j c_j v_j v_j^T + tU I) du = -gradient, no penalty on the intercept.
     The coupled system is solved by conjugate gradient. Because the rows of Z have unit length, its diagonal blocks
     are known. They are the preconditioner and, without correlation, the system itself.
     """
@@ -94,9 +95,11 @@ class UpdateU:
         U, b, correlation = state.U, state.b, objective.correlation
         xp = namespace(U)
         k, q = U.shape[1], U.shape[1] + int(problem.fit_intercept)
-        A, B = self._normal_equations(problem, objective, state, safe)
+        current = xp.concat([U, b[:, None]], axis=1)[:, :q]
+        A, gradient = self._normal_equations(problem, objective, state, current, safe)
         if correlation.active:
             H = _pad(correlation.moments(problem, state), q)
+            gradient = gradient + correlation.gradient_U(H, current, state.Z)
             inverse = xp.linalg.inv(A + xp.sum(H, axis=0))
 
             def apply(S: Array) -> Array:
@@ -105,29 +108,27 @@ class UpdateU:
             def precondition(R: Array) -> Array:
                 return (inverse @ R[:, :, None])[:, :, 0]
 
-            current = xp.concat([U, b[:, None]], axis=1)[:, :q]
-            S = conjugate_gradient(apply, precondition, B, current, self.tol, self.max_iter)
+            S = current + conjugate_gradient(apply, precondition, -gradient, None, self.tol, self.max_iter)
         else:
-            S = xp.linalg.solve(A, B[:, :, None])[:, :, 0]
+            S = current - xp.linalg.solve(A, gradient[:, :, None])[:, :, 0]
         return replace(state, U=S[:, :k], b=S[:, k] if problem.fit_intercept else b)
 
     def _normal_equations(
-        self, problem: Problem, objective: Objective, state: State, safe: bool
+        self, problem: Problem, objective: Objective, state: State, current: Array, safe: bool
     ) -> tuple[Array, Array]:
-        """Return the systems of the labels without the correlation term, of shapes (l, q, q) and (l, q)."""
+        """Return the systems and gradients without the correlation term, of shapes (l, q, q) and (l, q)."""
         U, b = state.U, state.b
         xp = namespace(U)
-        l, q = U.shape[0], U.shape[1] + int(problem.fit_intercept)
+        l, q = current.shape
 
         def sum_block(block: Block, rows: Rows) -> tuple[Array, Array]:
             A, B = 0.0, 0.0
             for s in row_slices(block.n, max(i.shape[0], block.width), budget(U, MEMORY)):
                 V, part = rows.V[s, :], block.part(s)
-                C, R = objective.fit.quadratic(part, V, U, b, safe)
+                G, C = objective.fit.quadratic(part, V, U, b, safe)
                 V1 = xp.concat([V, xp.ones_like(V[:, :1])], axis=1)[:, :q]
-                R = R if problem.fit_intercept else R - part.entries.spread(b)
                 A = A + part.entries.transposed_times(C, products(V1, i, j))
-                B = B + part.entries.transposed_times(C * R, V1)
+                B = B + part.entries.transposed_times(G, V1)
             return A, B
 
         # The systems are symmetric: half of their entries are computed.
@@ -138,7 +139,7 @@ class UpdateU:
         if problem.fit_intercept:
             missing = xp.astype(A[:, -1:] == 0, U.dtype)  # keeps the intercept of a label without observed entries at 0
             penalty = xp.concat([penalty, missing], axis=1)
-        return xp.reshape(A, (l, q, q)) + penalty[:, :, None] * identity(q, U), B
+        return xp.reshape(A, (l, q, q)) + penalty[:, :, None] * identity(q, U), B + penalty * current
 
 
 def _triangle(q: int) -> tuple[Array, Array, Array]:
@@ -159,7 +160,7 @@ def _pad(H: Array, q: int) -> Array:
 
 @dataclass(frozen=True)
 class UpdateW:
-    """A system on (d, k), X^T (a P o X W + X W N_m) + tW W = a X^T (P o V), by conjugate gradient from W.
+    """A system on (d, k), X^T (a P o X D + X D N_m) + tW D = -gradient, by conjugate gradient for the change D of W.
 
     One iteration costs one product with X and one with X^T, for any number of groups; X may be sparse.
     """
@@ -186,11 +187,14 @@ class UpdateW:
             return problem.sum(product, state.rows) + curvature * D
 
         def right_side(block: Block, rows: Rows) -> tuple[Array, Array]:
-            w = coupling.weights(rows.P)
-            return block.XT @ (w * rows.V), column_squares(block.X, w)
+            slope = coupling.slope(rows.V, rows.T, rows.P)
+            if N is not None:
+                slope = slope - correlation.gradient_T(block, rows, N)
+            return block.XT @ slope, column_squares(block.X, coupling.weights(rows.P))
 
         target, squares = problem.sum(right_side, state.rows)
+        target = target - curvature * state.W
         # Without coupling, correlation and penalty, W is arbitrary; the divisor must still not be 0.
         scale = 1 / (squares + curvature + 1e-30)
-        W = conjugate_gradient(apply, partial(mul, scale), target, state.W, self.tol, self.max_iter)
-        return set_W(problem, state, W)
+        D = conjugate_gradient(apply, partial(mul, scale), target, None, self.tol, self.max_iter)
+        return set_W(problem, state, state.W + D)

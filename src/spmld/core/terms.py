@@ -34,12 +34,14 @@ class Fit:
         return block.J * self.loss.slope(block.Y, block.entries.scores(V, U, b))
 
     def quadratic(self, block: Block, V: Array, U: Array, b: Array, safe: bool) -> tuple[Array, Array]:
-        """Return C and R such that 1/2 sum C (R - scores)^2 models the term around the current scores.
+        """Return G and C such that sum G S + 1/2 C S^2 models the change of the term if the scores change by S.
 
-        With `safe` it lies above the term, so that its minimizer never raises the objective.
+        With `safe` it lies above the change, so that its minimizer never raises the objective.
         """
-        c, R = (self.loss.majorizer if safe else self.loss.model)(block.Y, block.entries.scores(V, U, b))
-        return block.J * c, R
+        scores = block.entries.scores(V, U, b)
+        c, response = (self.loss.majorizer if safe else self.loss.model)(block.Y, scores)
+        C = block.J * c
+        return C * (scores - response), C
 
 
 @dataclass(frozen=True)
@@ -161,20 +163,21 @@ class Objective:
         """Return the sum of all terms without the penalty of the pacing."""
         return sum(self.values(problem, state).values())
 
-    def values(self, problem: Problem, state: State) -> dict[str, float]:
-        """Return the value of each term, without the penalty of the pacing."""
+    def values(self, problem: Problem, state: State, fit: float | None = None) -> dict[str, float]:
+        """Return the value of each term, without the penalty of the pacing. The fit is computed unless it is given."""
         U, b, Z, n_groups = state.U, state.b, state.Z, problem.sizes.shape[0]
         active = self.correlation.active
 
         def sum_block(block: Block, rows: Rows) -> tuple[Array, ...]:
-            values = (self.fit.value(block, rows.V, U, b), self.coupling.value(rows.V, rows.T, rows.P), square(rows.V))
+            fits = self.fit.value(block, rows.V, U, b) if fit is None else 0.0
+            values = (fits, self.coupling.value(rows.V, rows.T, rows.P), square(rows.V))
             return (*values, self.correlation.block_moments(n_groups, block, rows)) if active else values
 
-        fit, coupling, V2, *moments = problem.sum(sum_block, state.rows)
+        fits, coupling, V2, *moments = problem.sum(sum_block, state.rows)
         ridge = self.ridge.tU / 2 * square(U) + self.ridge.tV / 2 * V2 + self.ridge.value_W(state.W)
         correlation = [self.correlation.value(self.correlation.weigh(problem, S), U, Z) for S in moments]
         return {
-            "fit": float(fit),
+            "fit": float(fits) if fit is None else fit,
             "coupling": float(coupling),
             "correlation": float(sum(correlation)),
             "ridge": float(ridge),

@@ -16,7 +16,7 @@ from spmld.core.descent import DESCENT
 from spmld.core.entries import few_for_factors
 from spmld.core.initialization import random_init, spectral_init
 from spmld.core.iteration import Result, Status
-from spmld.core.latent_solver import Pacing, exact_steps, solve_spmld
+from spmld.core.latent_solver import REDUCTION, Pacing, exact_steps, solve_spmld
 from spmld.core.losses import LOSSES
 from spmld.core.problem import Problem, Rows, State, make_problem
 from spmld.core.steps import BlockUpdate, UpdateV
@@ -278,7 +278,8 @@ class GLOCAL(FactoredModel):
         # The penalties of the fixed U and W are constants, relative to which changes would look small.
         ridge = replace(self._fitted_objective.ridge, tU=0.0, tW=0.0)
         objective = replace(self._fitted_objective, correlation=Correlation(), ridge=ridge)
-        state = solve_spmld(problem, objective, state, (UpdateV(),), extrapolate=False, max_iter=20, tol=1e-6).state
+        steps = (UpdateV(tol=REDUCTION),)
+        state = solve_spmld(problem, objective, state, steps, extrapolate=False, max_iter=20, tol=1e-6).state
         return xp.concat([rows.V for rows in state.rows]) @ U.T + b
 
     def label_correlation(self, group: int | None = None) -> np.ndarray:

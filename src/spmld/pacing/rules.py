@@ -224,6 +224,8 @@ class GroupSparsePacing(HardPacing):
         """
         xp, threshold = namespace(groups.per_group(0.0, losses)), groups.per_group(parameters.threshold, losses)
         diversity = groups.per_group(parameters.diversity, losses)
+        if not xp.any(diversity > 0):
+            return super().weights(losses, parameters, groups)
         level, count = xp.zeros_like(diversity), -xp.ones_like(diversity)
 
         def moments(L: Array, threshold: Array, level: Array) -> tuple[Array, Array]:
@@ -304,6 +306,9 @@ def _sum_of_entries(penalty: Any, weights: Blocks, parameters: PacingParameters,
 
 def _sum_of_norms(weights: Blocks, parameters: PacingParameters, groups: Groups) -> Array:
     """Return the sum over groups of ``diversity |p|_2``."""
-    xp = namespace(groups.per_group(0.0, weights))
+    diversity = groups.per_group(parameters.diversity, weights)
+    xp = namespace(diversity)
+    if not xp.any(diversity > 0):
+        return xp.sum(diversity)
     (squares,) = groups.sum(lambda P: (P * P,), weights)
-    return xp.sum(groups.per_group(parameters.diversity, weights) * xp.sqrt(squares))
+    return xp.sum(diversity * xp.sqrt(squares))
