@@ -138,6 +138,13 @@ def check_monitoring(printed):
     assert printed.rstrip().endswith("alarm: True")
 
 
+def check_updates(printed):
+    """A tag that the model was not fitted to is learned, and verified tags decrease the loss."""
+    assert numbers(printed, "AUC of the new tag")[0] > 0.85
+    before, after = numbers(printed, "ranking loss before the correction")
+    assert after < 0.95 * before
+
+
 def check_annotators(printed):
     """Error rates are estimated, the consensus is better than the majority, and chosen answers than random ones."""
     for name, rate in (("ann", 0.03), ("bob", 0.1), ("dan", 0.2), ("eve", 0.35)):
@@ -172,6 +179,7 @@ CHECKS = {
     "tag_images": check_images,
     "tag_text": check_text,
     "tune_and_threshold": check_tuning,
+    "update_model": check_updates,
     "verified_samples": check_verified_samples,
     "watch_a_fit": check_early_stopping,
 }

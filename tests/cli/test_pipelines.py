@@ -87,7 +87,7 @@ def test_labels_without_names_are_those_of_the_table_in_their_order(cli):
     frame.drop(columns="label_sad").to_csv("one.csv", index=False)
     status, _, err = cli("evaluate", "pipeline.skops", "one.csv")
     assert status == 2
-    assert "the file has 1 labels, and the model has 2" in err
+    assert "the file has 1 label, and the model has 2" in err
 
 
 def test_columns_that_the_table_lacks_are_named(cli):

@@ -1,6 +1,7 @@
 """SelfPacedEnsemble and its parts: selected settings, the data used to select them, and ignored entries."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -50,7 +51,8 @@ def test_one_view_without_trimming_and_correction_is_the_masked_estimator_up_to_
     view, estimator, monkeypatch
 ):
     monkeypatch.setattr(views_module, "TOL", 1e-8)
-    estimator.tol = 1e-8
+    monkeypatch.setattr(views_module, "MaskedRidge", partial(MaskedRidge, tol=1e-8))
+    estimator = clone(estimator).set_params(tol=1e-8)
     fitted = model(views=(view,), keep_fraction=1.0, dependency_weight=0.0).fit(DATA.X, Y)
     X = FeatureScaler().fit_transform(DATA.X)
     plain = clone(estimator).set_params(**fitted.params_[view]).fit(X, Y).decision_function(X)

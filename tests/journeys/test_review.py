@@ -71,7 +71,8 @@ def test_text_tags_and_identifiers_with_the_roles_of_the_model(tmp_path):
         else:
             assert (before[sample]["tags"], truth) == ("", False)  # [] would mean that all tags are absent
     missing = 40 - trusted.to_numpy().sum()
-    assert f"{missing} entries: absent, but not written, because the field 'tags' is empty" in err
+    counted = "1 entry" if missing == 1 else f"{missing} entries"
+    assert f"{counted}: absent, but not written, because the field 'tags' is empty" in err
     arguments = [word.replace("reviewed.csv", "negative.csv") for word in arguments]
     out, _ = succeed(tmp_path, *arguments, "--empty-is", "negative", "--json")
     assert (json.loads(out)["trusted_entries"], json.loads(out)["unwritten"]) == (40, 0)

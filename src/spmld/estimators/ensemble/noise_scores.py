@@ -21,7 +21,7 @@ NOISE_CS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 RELAXATION = 10.0
 """Factor of C of the second model."""
 TOL = 3e-3
-"""Tolerance of the models: the floor of the frequency of positives is that of the lowest scores, which converge last."""
+"""Tolerance of the models: the floor of the frequency of positives shows at the lowest scores, which converge last."""
 
 
 def fit_noise_scores(
