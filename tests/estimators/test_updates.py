@@ -181,6 +181,19 @@ def test_trimmed_entries_stay_trimmed_unless_they_are_corrected():
     np.testing.assert_array_equal((model.self_paced_weights_ == 0) & Y[OLD].notna().to_numpy(), trimmed)
 
 
+def test_labels_that_are_passed_again_stay_trimmed_and_verified():
+    observed = Y[OLD].notna().to_numpy()
+    verified = observed & (np.arange(300)[:, None] < 50)
+    model = SelfPacedEnsemble(views=("linear",), keep_data=True, keep_fraction=0.8, random_state=0)
+    before = model.fit(X[OLD], Y[OLD], trusted=verified).training_data_
+    after = model.update(X[OLD], Y[OLD], samples=np.arange(300)).training_data_
+    assert before.trimmed[observed].any()
+    np.testing.assert_array_equal(after.trimmed, before.trimmed)
+    np.testing.assert_array_equal(after.trusted, verified)
+    after = model.update(X[OLD], Y[OLD], samples=np.arange(300), trusted=observed).training_data_
+    assert not after.trimmed[observed].any()
+
+
 def test_one_label_in_its_own_words():
     words = np.where(Y["a"] == 1, "yes", "no")
     model = fitted(Y=words[OLD]).update(X[300:310], ["yes"] * 10)

@@ -93,9 +93,13 @@ class KeptData:
         return replace(self, **placed)
 
     def correct(self, index: NDArray[np.intp], new: "KeptData") -> "KeptData":
-        """Return the data in which observed entries of other data replace those of the samples `index`, if not -1."""
+        """Return the data in which observed entries of other data replace those of the samples `index`, if not -1.
+
+        An entry with the same label stays as it is, also trimmed or verified, unless it is verified or has a weight.
+        """
         rows, changed = np.flatnonzero(index >= 0), {}
-        at, labels = np.nonzero(new.signs[rows])
+        differs, is_weighted = new.signs[rows] != self.signs[index[rows]], new.weights.dtype != bool
+        at, labels = np.nonzero((new.signs[rows] != 0) & (differs | new.trusted[rows] | is_weighted))
         for name in _OF_ENTRIES:
             old, values = getattr(self, name), getattr(new, name)
             changed[name] = old.astype(np.result_type(old, values))
@@ -253,7 +257,7 @@ class UpdateMixin:
         the decisions and the summary for monitoring are those of all samples, as in `fit`. The fits are fast: linear
         views start from their coefficients, and the trees of the view "boosting" keep their decisions and get new
         leaves. Noise rates decrease by the errors that are corrected. Trimmed entries stay trimmed, unless they are
-        corrected. If an error is raised, the model does not change.
+        corrected, verified or weighted. If an error is raised, the model does not change.
 
         Parameters
         ----------
