@@ -142,12 +142,13 @@ def test_groups_given_by_the_user(data):
     pacing = HardPacing(schedule=QuantileSchedule(start=0.5, stop=0.5))
     rows = np.arange(len(data.X)) % 3
     # One iteration: labels that lose all positives would have a constant score, and many entries equal losses.
-    by_row = SelfPacedClassifier(groups=rows, pacing=pacing, max_iter=1).fit(data.X, data.hidden).self_paced_weights_
+    model = SelfPacedClassifier(groups=rows, pacing=pacing, max_iter=1)
+    by_row = model.fit(data.X, data.hidden).self_paced_weights_
     for g in range(3):
         entries = data.observed & (rows == g)[:, None]
         assert by_row[entries].mean() == pytest.approx(0.5, abs=0.01)
     words = np.where(data.wrong > 0, "positive", "negative")
-    by_entry = SelfPacedClassifier(groups=words, pacing=pacing).fit(data.X, data.hidden).self_paced_weights_
+    by_entry = model.set_params(groups=words).fit(data.X, data.hidden).self_paced_weights_
     for word in ("positive", "negative"):
         assert by_entry[data.observed & (words == word)].mean() == pytest.approx(0.5, abs=0.03)
 

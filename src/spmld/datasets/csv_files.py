@@ -129,7 +129,8 @@ def _reader_options(file: Path, encoding: str, sep: str | None, decimal: str | N
     # Older versions of pandas round the last digit by default, and newer ones warn about this option.
     is_exact = tuple(map(int, need("pandas").__version__.split(".")[:2])) >= (3, 1)
     exact = {} if is_exact else {"float_precision": "round_trip"}
-    return {"sep": separator, "decimal": decimal, "dtype": dict.fromkeys(unclear, str), "low_memory": False, **exact}
+    codes = [j for j, shown in enumerate(signs) if "code" in shown and not shown & {".", ","}]  # they keep their zeros
+    return {"sep": separator, "decimal": decimal, "dtype": dict.fromkeys(unclear + codes, str), "low_memory": False, **exact}
 
 
 def warn_of_repeated(names: Iterable[str]) -> None:
@@ -166,8 +167,8 @@ def number_signs(lines: Iterable[str], separator: str) -> tuple[list[str], list[
         Names of the columns.
     signs : list of set of str
         What the values of each column show: a decimal separator, "." or ","; "?" for a separator that may be that of
-        decimals or of thousands, as in 1,234; "whole" for digits only; "text" for values that are not numbers; "" for
-        all others. A column is read up to the first decimal separator or text.
+        decimals or of thousands, as in 1,234; "whole" for digits only, "code" if the first of several is 0, as in
+        007; "text" for values that are not numbers; "" for all others. A column is read up to the first decimal separator or text.
 
     Raises
     ------
@@ -201,7 +202,7 @@ def number_signs(lines: Iterable[str], separator: str) -> tuple[list[str], list[
 def _sign(field: str) -> str:
     """Return what a field shows about its column, see `number_signs`; "" if it shows nothing."""
     if field.isdigit():
-        return "whole"
+        return "code" if field[0] == "0" and len(field) > 1 else "whole"
     if not field or field[1:].isdigit():
         return ""
     number = parse_number(field) if len(field) <= _MAX_NUMBER else None

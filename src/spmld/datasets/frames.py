@@ -170,6 +170,8 @@ def sample_names(frame: Any, roles: TableRoles) -> list[Any] | None:
     if roles.id is None or roles.id not in frame.columns:
         return None
     column = frame[roles.id]
+    if column.dtype.kind == "f" and (column.dropna() % 1 == 0).all():
+        column = column.astype("Int64")  # pandas reads whole numbers with gaps as 1.0, 2.0
     return column.astype(object).where(column.notna(), "").tolist()
 
 
@@ -211,7 +213,8 @@ def _row_notes(frame: Any, roles: TableRoles, kinds: dict[str, str]) -> list[Tab
     notes = []
     if roles.id is not None and not frame[roles.id].is_unique:
         repeated = frame[roles.id][frame[roles.id].duplicated()].iloc[0]
-        text = f"the identifiers in {roles.id!r} are not unique: {repeated!r} occurs more than once"
+        shown = "an empty field" if repeated != repeated else repr(str(repeated))
+        text = f"the identifiers in {roles.id!r} are not unique: {shown} occurs more than once"
         notes.append(TableProblem(text))
     names = [name for name in frame.columns if name != roles.id and kinds.get(name) not in ("identifier", "row number")]
     n_duplicates = int(columns.duplicated_rows(frame[names]).sum())
