@@ -54,4 +54,4 @@ def test_a_method_without_a_reference_says_what_to_do(cli, tmp_path, monkeypatch
     assert cli("fit", "train.csv", "-o", "m.skops", "--no-held-out", "--method", "LabelPrior")[0] == 0
     status, _, err = cli("monitor", "m.skops", "train.csv")
     assert status == 2
-    assert "has no summary of its training data" in err
+    assert "without a summary of its training data" in err

@@ -54,5 +54,43 @@ def test_a_model_without_its_data_and_another_method_are_named(cli, table):
     assert cli("fit", "old.csv", "-o", "other.skops", "--method", "LabelPrior", "--no-held-out")[0] == 0
     status, _, err = cli("update", "other.skops", "new.csv", "-o", "new.skops")
     assert status == 2
-    assert "only SelfPacedEnsemble can be updated" in err
+    assert "only SelfPacedEnsemble without a hierarchy can be updated" in err
     assert not os.path.exists("new.skops")
+
+
+def test_other_features_and_unclear_identifiers_are_named(cli, table):
+    feature = next(name for name in table.columns if not name.startswith("label_") and name != "name")
+    changed = table[:3].copy()
+    changed.loc[0, feature] += 1
+    changed.to_csv("changed.csv", index=False)
+    status, _, err = cli("update", "old.skops", "changed.csv", "-o", "new.skops")
+    assert (status, "1 row with the identifier of a training sample and other features" in err) == (0, True)
+    table[80:84].assign(name=["a", "a", None, "b"]).to_csv("unclear.csv", index=False)
+    status, _, err = cli("update", "old.skops", "unclear.csv", "-o", "new.skops", "--force")
+    assert status == 0
+    assert "2 new samples with an identifier that occurs more than once" in err
+    assert "1 row without an identifier, used as new samples" in err
+    assert "other features" not in err
+
+
+def test_an_update_without_labels_is_an_error(cli, table):
+    labels = [name for name in table.columns if name.startswith("label_")]
+    table[80:].assign(**dict.fromkeys(labels)).to_csv("empty.csv", index=False)
+    status, _, err = cli("update", "old.skops", "empty.csv", "-o", "new.skops")
+    assert (status, "empty.csv" in err and "no label is observed: all fields of the labels are empty" in err) == (
+        2,
+        True,
+    )
+
+
+def test_data_are_not_kept_for_fits_that_cannot_be_updated(cli, table):
+    first, second = [name.removeprefix("label_") for name in table.columns if name.startswith("label_")][:2]
+    pd.DataFrame({"parent": [first], "child": [second]}).to_csv("tree.csv", index=False)
+    table.assign(person="ann").to_csv("answers.csv", index=False)
+    for data, options, name in (
+        ("old.csv", ("--hierarchy", "tree.csv"), "a hierarchy"),
+        ("answers.csv", ("--annotator", "person"), "--annotator"),
+    ):
+        status, _, err = cli("fit", data, "--id", "name", *options, "-o", "no.skops", "--keep-data", *SMALL)
+        assert (status, f"--keep-data cannot be combined with {name}" in err) == (2, True)
+        assert not os.path.exists("no.skops")

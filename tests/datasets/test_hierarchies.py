@@ -1,5 +1,7 @@
 """Hierarchies in files, and of tags in data frames."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -53,6 +55,9 @@ def test_added_labels_are_missing_where_all_tags_are():
     assert added.trusted.sum() == 2
     with pytest.raises(ValueError, match=r"2 unknown labels: 'rock', 'mettal'; .* did you mean 'metal'"):
         with_hierarchy(data, Hierarchy([("rock", "mettal")]))
+    answers = replace(data, answers=object())
+    with pytest.raises(ValueError, match="'rock' must be tags to be used with several annotators"):
+        with_hierarchy(answers, Hierarchy([("rock", "metal")]))
 
 
 def test_contradictions_are_resolved_and_missing_labels_stay_missing():

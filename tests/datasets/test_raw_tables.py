@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from spmld.datasets import TableError, TableRoles, TableWarning, from_frame, read_dataset, read_table
+from spmld.datasets.tables import read_table_blocks
 from spmld.preprocessing.problems import TableProblem
 from tests.journeys.songs import TAGS, make_songs, tag_lists
 
@@ -170,3 +171,16 @@ def test_names_of_columns_are_stripped_and_blank_lines_are_ignored(tmp_path):
 def test_the_extension_decides_between_separators_that_both_fit(name, columns, tmp_path):
     (tmp_path / name).write_text("a,b\tc\n1,2\t3\n")
     assert read_table(tmp_path / name).columns.tolist() == columns
+
+
+def test_identifiers_keep_their_zeros_and_whole_numbers_stay_whole(tmp_path):
+    """Digits after a zero are a code as an identifier, and still a number as a feature."""
+    path = tmp_path / "codes.csv"
+    path.write_text("sid,hour,tags\n0400,05,a\n0007,10,b\n7,15,a\n0012,20,b\n")
+    data = read_dataset(path, id="sid", tags="tags")
+    assert data.sample_names == ["0400", "0007", "7", "0012"]
+    assert data.columns == {"hour": "number"}
+    blocks = list(read_table_blocks(path, n_rows=2))
+    assert [value for block in blocks for value in block["sid"]] == ["0400", "0007", "7", "0012"]
+    path.write_text("sid,hour,tags\n400,05,a\n8,10,b\n,15,a\n12,20,b\n")
+    assert list(map(str, read_dataset(path, id="sid", tags="tags").sample_names)) == ["400", "8", "", "12"]

@@ -91,6 +91,9 @@ def fit(
     model = build(method, settings, seed, trusted=data.trusted is not None)
     check_decision(model, decision)
     dataset, weights = with_consensus(data.load_part())
+    if keep_data and (dataset.hierarchy is not None or dataset.answers is not None):
+        kind = "--annotator" if dataset.hierarchy is None else "a hierarchy"
+        raise ValueError(f"--keep-data cannot be combined with {kind}; fit a model to all samples instead of an update")
     model = with_decision(model, decision, seed, dataset.Y, dataset.hierarchy)
     with stored_fits(checkpoint):
         seconds = fit_model(model, dataset, method, weights)

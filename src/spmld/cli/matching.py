@@ -259,7 +259,9 @@ def _read_labels(
     for note in content.notes:
         print_message(f"spmld: note: {note.describe(command_line=True)}")
     names = info.label_names or content.names
-    if content.Y is None:
+    if content.Y is not None and np.isnan(np.asarray(content.Y, dtype=float)).all():
+        problems.append(TableProblem("no label is observed: all fields of the labels are empty"))
+    if content.Y is None or problems:
         return None, names
     if info.n_labels not in (None, len(names)):
         problems.append(TableProblem(f"the file has {plural(len(names), 'label')}, and the model has {info.n_labels}"))

@@ -46,10 +46,17 @@ def monitor(
       spmld monitor songs.skops new.csv
       spmld monitor songs.skops new.csv --report new.html --json
     """
+    from sklearn.pipeline import Pipeline
+
     from spmld.monitoring import monitor as monitor_samples
 
     check_output_path(report, force)
     estimator, info = open_model(model, trusted_types, data)
+    if not hasattr(estimator[-1] if isinstance(estimator, Pipeline) else estimator, "reference_"):
+        raise ValueError(
+            f"{model} contains {info.summary.get('method', 'a model')} without a summary of its training data, which "
+            "monitoring needs; fit SelfPacedEnsemble with a linear view and without a hierarchy"
+        )
     matched = match(data, model, info, labels=False)
     with progress_bar(None, "monitoring"):
         result = monitor_samples(

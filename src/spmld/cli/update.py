@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from spmld import SelfPacedEnsemble
+from spmld._arrays import contiguous, features_to_numpy
 from spmld._io import need
 from spmld._response import as_frame
 from spmld._table import format_number
@@ -26,6 +27,9 @@ from spmld.datasets.frames import identifier_text
 from spmld.estimators.ensemble.updating import KeptData
 from spmld.persistence import ModelInfo
 from spmld.persistence.model_parts import label_names_of
+
+ROUNDING = 1e-6
+"""Difference of features, relative to the largest one, that single precision explains."""
 
 
 @click.command()
@@ -56,6 +60,7 @@ def update(model: str, data: Source, out: str, trusted_types: tuple[str, ...], a
     matched = match_update(data, model, info)
     samples = _find_samples(kept.sample_names, matched, data.path)
     estimator, X = split_encoder(loaded, matched.X, data.path)
+    _warn_of_features(X, kept, samples)
     Y, start = need("pandas").DataFrame(matched.Y, columns=matched.label_names), time.perf_counter()
     with progress_bar(None, "updating"):
         estimator.update(as_frame(estimator, X), Y, trusted=matched.trusted, samples=samples)
@@ -84,9 +89,10 @@ def _training_data(model: Any, path: str, info: ModelInfo) -> KeptData:
     estimator = model[-1] if isinstance(model, Pipeline) else model
     if not isinstance(estimator, SelfPacedEnsemble):
         method = info.summary.get("method", type(estimator).__name__)
+        found = "has a hierarchy" if hasattr(estimator, "hierarchy_") else f"contains {method}"
         raise ValueError(
-            f"{path} contains {method}, and only SelfPacedEnsemble can be updated; fit a model to the old and the new "
-            "samples with spmld fit"
+            f"{path} {found}, and only SelfPacedEnsemble without a hierarchy can be updated; fit a model to the old "
+            "and the new samples with spmld fit"
         )
     if estimator.training_data_ is None:
         raise ValueError(
@@ -107,7 +113,22 @@ def _find_samples(names: NDArray[np.str_], matched: MatchedData, path: str) -> N
     for where, count in ((path, Counter(texts)), ("the training data", Counter(names.tolist()))):
         if repeated := [text for text in texts if text in known and count[text] > 1]:
             raise ValueError(f"--id must identify each sample, but {repeated[0]!r} is repeated in {where}")
-    return np.array([known.get(text, -1) for text in texts])
+    samples, count = np.array([known.get(text, -1) for text in texts]), Counter(texts)
+    if n_repeated := sum(count[text] > 1 for text in texts if text):
+        print_message(f"spmld: note: {plural(n_repeated, 'new sample')} with an identifier that occurs more than once")
+    if n_unnamed := count[""]:
+        print_message(f"spmld: note: {plural(n_unnamed, 'row')} without an identifier, used as new samples")
+    return samples
+
+
+def _warn_of_features(X: Any, kept: KeptData, samples: NDArray[np.intp]) -> None:
+    """Print how many rows have the identifier of a training sample and other features, which are ignored."""
+    rows = np.flatnonzero(samples >= 0)
+    difference = abs(features_to_numpy(contiguous(X))[rows] - kept.X[samples[rows]])
+    n_changed = int(np.count_nonzero((difference > ROUNDING * abs(kept.X).max()).sum(axis=1)))
+    if n_changed:
+        changed = f"{plural(n_changed, 'row')} with the identifier of a training sample and other features"
+        print_message(f"spmld: note: {changed}; the features of training samples do not change")
 
 
 def _dataset(estimator: Any, loaded: Any, info: ModelInfo, sample_names: list[str]) -> Dataset:

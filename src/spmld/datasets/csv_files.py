@@ -130,7 +130,13 @@ def _reader_options(file: Path, encoding: str, sep: str | None, decimal: str | N
     is_exact = tuple(map(int, need("pandas").__version__.split(".")[:2])) >= (3, 1)
     exact = {} if is_exact else {"float_precision": "round_trip"}
     codes = [j for j, shown in enumerate(signs) if "code" in shown and not shown & {".", ","}]  # they keep their zeros
-    return {"sep": separator, "decimal": decimal, "dtype": dict.fromkeys(unclear + codes, str), "low_memory": False, **exact}
+    return {
+        "sep": separator,
+        "decimal": decimal,
+        "dtype": dict.fromkeys(unclear + codes, str),
+        "low_memory": False,
+        **exact,
+    }
 
 
 def warn_of_repeated(names: Iterable[str]) -> None:
@@ -168,7 +174,8 @@ def number_signs(lines: Iterable[str], separator: str) -> tuple[list[str], list[
     signs : list of set of str
         What the values of each column show: a decimal separator, "." or ","; "?" for a separator that may be that of
         decimals or of thousands, as in 1,234; "whole" for digits only, "code" if the first of several is 0, as in
-        007; "text" for values that are not numbers; "" for all others. A column is read up to the first decimal separator or text.
+        007; "text" for values that are not numbers; "" for all others. A column is read up to the first decimal
+        separator or text.
 
     Raises
     ------

@@ -111,6 +111,11 @@ def with_hierarchy(data: Dataset, hierarchy: Hierarchy) -> Dataset:
     others = [name for name in hierarchy.names if name not in names] if tagged else []
     above = hierarchy.ancestors([*names, *others])[: len(names), len(names) :]
     added = [name for name, has_tags in zip(others, above.T, strict=True) if has_tags.any()]
+    if added and data.answers is not None:
+        raise ValueError(
+            f"{', '.join(map(repr, added))} must be tags to be used with several annotators; add them to the tags, or "
+            "leave them out of the hierarchy"
+        )
     below = hierarchy.ancestors([*names, *added])[: len(names), len(names) :]  # the others are unknown labels
     Y = np.column_stack([data.Y, *(np.fmax.reduce(data.Y[:, labels], axis=1) for labels in below.T)])
     trusted = None if data.trusted is None else np.pad(data.trusted, ((0, 0), (0, len(added))))
