@@ -8,7 +8,7 @@ import pytest
 
 from spmld.datasets import Dataset, TableRoles, from_frame, read_hierarchy
 from spmld.datasets.hierarchies import resolve_contradictions, with_hierarchy
-from spmld.labels import Hierarchy
+from spmld.labels import Hierarchy, read_annotators
 
 EDGES = {("01", "01.10"), ("01", "01.20"), ("01.20", "x")}
 
@@ -55,7 +55,7 @@ def test_added_labels_are_missing_where_all_tags_are():
     assert added.trusted.sum() == 2
     with pytest.raises(ValueError, match=r"2 unknown labels: 'rock', 'mettal'; .* did you mean 'metal'"):
         with_hierarchy(data, Hierarchy([("rock", "mettal")]))
-    answers = replace(data, answers=object())
+    answers = replace(data, answers=read_annotators(np.ones((4, 1, 2))))
     with pytest.raises(ValueError, match="'rock' must be tags to be used with several annotators"):
         with_hierarchy(answers, Hierarchy([("rock", "metal")]))
 
