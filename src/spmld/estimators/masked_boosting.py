@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import check_random_state
 
-from spmld._arrays import features_to_numpy, move, row_slices, to_numpy
+from spmld._arrays import features_to_numpy, move, to_numpy
 from spmld._validation import FloatFraction, Fraction, NonNegative, Positive, PositiveInt, RandomState
 from spmld.core.losses import Loss
 from spmld.estimators._base import MultiLabelEstimator
@@ -195,8 +195,7 @@ class MaskedBoosting(MultiLabelEstimator):
     def _fit_leaves(self, X: Any, signs: _Values, weights: _Values, loss: Loss) -> Trees:
         """Return the trees of the last fit with leaves that are fitted to all samples, some trees at a time."""
         trees, n = self.trees_, len(signs)
-        parts = row_slices(n, max(len(trees.roots), X.shape[1]))
-        leaves_of_trees = np.concatenate([trees.leaves(X[part]) for part in parts])
+        leaves_of_trees = trees.leaves(X)
         scores, value = np.tile(self.intercept_, (n, 1)), np.zeros((len(trees.feature), signs.shape[1]))
         ends, n_trees = [*trees.roots, len(value)], max(round(MAX_STEP / self.learning_rate), 1)
         for first in range(0, len(trees.roots), n_trees):

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from spmld._arrays import row_slices
+from spmld._arrays import CACHE, row_slices
 
 _Floats = NDArray[np.float64]
 _Indices = NDArray[np.int32]
@@ -102,7 +102,12 @@ class Trees:
 
     def leaves(self, X: Any) -> NDArray[np.int32]:
         """Return the leaf of each sample in each tree, of shape (n_samples, n_trees)."""
-        columns, n = single_precision(X).T.ravel(), X.shape[0]
+        slices = list(row_slices(X.shape[0], max(len(self.roots), X.shape[1]), CACHE)) or [slice(0)]
+        return np.concatenate([self._leaves_of(single_precision(X[rows])) for rows in slices])
+
+    def _leaves_of(self, X: NDArray[np.float32]) -> NDArray[np.int32]:
+        """Return the leaves of a few samples."""
+        columns, n = X.T.ravel(), X.shape[0]
         children = np.stack([self.right, self.left], axis=1).ravel()
         nodes, samples = np.repeat(self.roots[:, None], n, axis=1), np.arange(n)
         for _ in range(self.depth):
