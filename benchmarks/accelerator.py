@@ -120,8 +120,9 @@ def time_sparse(torch, n=100_000):
 
 def time_flagship(torch, X, Y):
     model = SelfPacedEnsemble(random_state=0)
-    _, on_gpu = timed(torch, lambda: model.fit(X, Y))
-    print(f"SelfPacedEnsemble, {len(X):,} samples: {on_gpu:.1f} s on the GPU", flush=True)
+    for n in (5000, len(X)):
+        _, on_gpu = timed(torch, lambda n=n: model.fit(X[:n], Y[:n]))
+        print(f"SelfPacedEnsemble, {n:,} samples: {on_gpu:.1f} s on the GPU", flush=True)
     X, Y = X.cpu().numpy(), Y.cpu().numpy()
     _, on_cpu = timed(torch, lambda: model.fit(X, Y))
     print(f"  {on_cpu:.1f} s on the CPU, {on_cpu / on_gpu:.1f} times as long", flush=True)
