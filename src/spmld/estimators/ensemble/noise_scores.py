@@ -20,7 +20,7 @@ NOISE_CS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 """Inverse regularization strengths to choose from."""
 RELAXATION = 10.0
 """Factor of C of the second model."""
-TOL = 3e-3
+NOISE_TOL = 3e-3
 """Tolerance of the models: the floor of the frequency of positives shows at the lowest scores, which converge last."""
 
 
@@ -47,7 +47,7 @@ def fit_noise_scores(
         boosted trees. A model that is not flexible enough can cause a floor of the frequency of positives, which
         disappears in these scores; label noise does not.
     """
-    path = search_path(linear_view(NOISE_CS, label_graph_penalty=0.0).with_params(tol=TOL, **params), data)
+    path = search_path(linear_view(NOISE_CS, label_graph_penalty=0.0).with_params(tol=NOISE_TOL, **params), data)
 
     def alternatives() -> list[BlockValues]:
         C = RELAXATION * path.params["C"]
