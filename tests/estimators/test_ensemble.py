@@ -15,7 +15,8 @@ from spmld.datasets import make_planted
 from spmld.estimators import FeatureScaler, View
 from spmld.estimators.ensemble import training_data as training_data_module
 from spmld.estimators.ensemble import views as views_module
-from spmld.estimators.ensemble.training_data import HeldOutLoss, TrainingData
+from spmld.estimators.ensemble.held_out_loss import HeldOutLoss
+from spmld.estimators.ensemble.training_data import TrainingData
 from spmld.estimators.ensemble.view_fitting import search_path
 from spmld.estimators.ensemble.views import linear_view, ridge_view, uses_graph
 from spmld.estimators.ensemble.weighting import view_weights

@@ -15,9 +15,10 @@ from spmld._device import to_device
 from spmld._threads import Map, thread_map
 from spmld._validation import Fraction, NonNegative, PositiveInt, RandomState, Rate, UnitInterval
 from spmld.estimators._base import MultiLabelEstimator
+from spmld.estimators.ensemble.held_out_loss import HeldOutLoss
 from spmld.estimators.ensemble.noise_scores import default_boosting, entry_log_loss, estimate_rates
 from spmld.estimators.ensemble.score_correction import ScoreCorrection
-from spmld.estimators.ensemble.training_data import HeldOutLoss, Scores, TrainingData, spacing, split_samples
+from spmld.estimators.ensemble.training_data import Scores, TrainingData, spacing, split_samples
 from spmld.estimators.ensemble.updating import NOISE_PARAMETERS, KeptData, UpdateMixin
 from spmld.estimators.ensemble.view_fitting import (
     PathResult,
@@ -237,29 +238,29 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
         signed = replace(data.labels, classes=SIGNS, one_dimensional=False)
         data.X, data = (), replace(data, labels=signed, feature_names=None).convert(self._to_device)
         views, training = self._prepare_views(data, rng, over)
-        features = data.engine.in_memory(data.X)
+        X = next(iter(data.engine.in_memory(data.X)), None)
         data.release()
         self._estimate_noise(views, training)
         rates = dict(zip(NOISE_PARAMETERS, self._rates(), strict=True))
         views = {name: view.with_params(**rates) for name, view in views.items()}
         results = self._search_paths(views, training, over_views)
         trimming = choose_trimming(views, results, training, self.keep_fraction, noisy=self.noise_.identified)
-        self._combine_views(results, training, trimming, features, over_views)
-        self.training_data_ = KeptData.from_fit(features, training, results, trimming) if self.keep_data else None
+        self._combine_views(results, training, trimming, X, over_views)
+        self.training_data_ = KeptData.from_fit(X, training, results, trimming) if self.keep_data else None
 
     def _combine_views(
         self,
         results: Mapping[str, PathResult],
         training: Mapping[str, TrainingData],
         trimming: Trimming,
-        features: tuple[Any, ...],
+        X: Any,
         over_views: Map = map,
         start: Mapping[str, Any] | None = None,
     ) -> None:
-        """Fit the views to all samples, from `start`; weigh and correct their scores, and summarize the data."""
+        """Fit the views to all samples, from `start`; weigh and correct their scores, and summarize X if in memory."""
         any_view = next(iter(training.values()))
         data, in_memory = any_view.data, any_view.data.engine.in_memory
-        device = next((str(X.device) for X in features if on_accelerator(X)), self.device)
+        device = str(X.device) if X is not None and on_accelerator(X) else self.device
         self.keep_fraction_ = trimming.keep_fraction
         self.view_weights_ = view_weights({name: result.loss for name, result in results.items()})
         self.estimators_, scores = fit_views(results, training, trimming, over_views, start)
@@ -272,7 +273,7 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
             # Of many samples, the corrections and calibrations have seen only these.
             self.out_of_fold_scores_[any_view.sampled()] = self.correction_.held_out_scores_
         self.__dict__.pop("reference_", None)
-        for X in features:
+        if X is not None:
             self._set_reference(X, any_view, results)
 
     def _rates(self) -> NoiseRates:

@@ -19,12 +19,11 @@ from sklearn.utils.validation import has_fit_parameter
 from spmld._arrays import arrays_to_numpy, features_to_numpy
 from spmld._threads import Map
 from spmld.core.lazy_matrix import loaded
-from spmld.core.losses import LOSSES
 from spmld.estimators._base import MultiLabelEstimator
+from spmld.estimators.ensemble.held_out_loss import HeldOutLoss
 from spmld.labels import Labels, read_labels
 from spmld.labels.encoding import SIGNS
 from spmld.labels.single_class import ignore_label_warnings
-from spmld.metrics.registry import get_metric
 from spmld.model_selection.cross_fitting import Fold, decision_scores, make_folds
 from spmld.model_selection.identical_samples import group_identical, hash_samples
 from spmld.pacing.trimming import trim_blocks
@@ -37,46 +36,6 @@ MAX_SCORED = 20_000
 """Maximum number of samples from which the loss of a setting is computed."""
 MAX_CALIBRATED = 10_000
 """Maximum number of samples from which calibrations and noise rates are estimated."""
-
-
-class HeldOutLoss:
-    """Loss of out-of-fold scores by a metric of `spmld.metrics`.
-
-    Parameters
-    ----------
-    scoring : str, default="ranking_loss"
-        Name of a metric of scores. Metrics for which greater is better are subtracted from their maximum.
-
-    Examples
-    --------
-    >>> from spmld.estimators.ensemble.training_data import HeldOutLoss
-    >>> HeldOutLoss("sample_auc")([[1, 0], [0, 1]], [[2.0, 1.0], [2.0, 1.0]])
-    array([0., 1.])
-    """
-
-    def __init__(self, scoring: str = "ranking_loss"):
-        try:
-            self._metric, self._options = get_metric(scoring)
-        except ValueError as error:
-            raise ValueError(f"scoring must be the name of a metric of scores, got {scoring!r}: {error}") from error
-        if self._metric.needs != "scores":
-            raise ValueError(
-                f"scoring must be a metric of scores, got {scoring!r}, a metric of {self._metric.needs}; "
-                'use "ranking_loss" or another metric of scores'
-            )
-
-    def __call__(self, Y: Any, scores: Any) -> NDArray[np.float64]:
-        """Return the losses: one per sample for a mean over samples, otherwise one value.
-
-        Where the metric is undefined for all samples, as ranking metrics are for a single label, the losses are the
-        logistic losses of the observed entries.
-        """
-        averages = {"average": None} if self._metric.over == "samples" else {}
-        losses = np.atleast_1d(self._metric.function(Y, scores, **self._options, **averages))
-        if np.isnan(losses).all():
-            signs = read_labels(Y).signs
-            return LOSSES["logistic"].value(signs[signs != 0].astype(float), scores[signs != 0])
-        return self._metric.range[1] - losses if self._metric.greater_is_better else losses
 
 
 class Folds(NamedTuple):

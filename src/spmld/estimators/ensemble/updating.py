@@ -14,7 +14,8 @@ from spmld._arrays import arrays_to_numpy, contiguous, features_to_numpy, to_num
 from spmld._io import shorten
 from spmld._threads import Map, thread_map
 from spmld.estimators._inputs import check_features, check_labels, check_weights
-from spmld.estimators.ensemble.training_data import Folds, HeldOutLoss, TrainingData
+from spmld.estimators.ensemble.held_out_loss import HeldOutLoss
+from spmld.estimators.ensemble.training_data import Folds, TrainingData
 from spmld.estimators.ensemble.view_fitting import MIN_LOSS, PathResult, Trimming
 from spmld.estimators.ensemble.views import set_accepted
 from spmld.labels import Labels
@@ -71,13 +72,13 @@ class KeptData:
     @classmethod
     def from_fit(
         cls,
-        features: tuple[Any, ...],
+        X: Any,
         training: Mapping[str, TrainingData],
         results: Mapping[str, PathResult],
         trimming: Trimming,
     ) -> "KeptData":
-        """Return the data of a fit in memory."""
-        if not features:
+        """Return the data of a fit in memory; X is None otherwise."""
+        if X is None:
             raise ValueError("keep_data=True requires X in memory; for row blocks, pass keep_data=False")
         any_view = next(iter(training.values()))
         (signs,), (weights,), (fold,) = any_view.data.signs, any_view.data.weights, any_view.folds.number
@@ -85,7 +86,7 @@ class KeptData:
         fits = [] if trimming.fold_weights is None else [*trimming.fold_weights, trimming.weights]
         trimmed = np.stack([kept == 0 for (kept,) in fits], axis=2) if fits else np.zeros((*signs.shape, 0), dtype=bool)
         names, models = np.full(len(fold), ""), fold_models(results)
-        return cls(features_to_numpy(features[0]), signs, weights, trusted, trimmed, fold, names, models)
+        return cls(features_to_numpy(X), signs, weights, trusted, trimmed, fold, names, models)
 
     def with_labels(self, places: Sequence[int], n_labels: int) -> "KeptData":
         """Return the data with labels at their places among all labels; others are missing."""
@@ -333,7 +334,7 @@ class UpdateMixin:
                 setattr(start[name], part, np.mean([to_numpy(getattr(model, part)) for model in models], axis=0))
         observed = kept.signs != 0
         weights = observed & ~kept.trimmed[..., -1] if fits else observed
-        self._combine_views(results, training, Trimming(self.keep_fraction_, (1.0 * weights,), None), (X,), start=start)
+        self._combine_views(results, training, Trimming(self.keep_fraction_, (1.0 * weights,), None), X, start=start)
         self.training_data_ = replace(kept, estimators=fold_models(results))
         self.n_repeated_samples_ = group_identical(hash_samples(kept.X))[1]
         self._feature_means = np.asarray(kept.X.mean(axis=0)).ravel()
