@@ -47,7 +47,7 @@ def update(model: str, data: Source, out: str, trusted_types: tuple[str, ...], a
     for other samples. With tags, new ones are ignored unless --label names them.
 
     The settings and the encoder of the model, such as the words of a text, stay as they are. An update takes about a
-    fifth of the time of a fit.
+    fifth of the time of a fit. Models with a hierarchy or of several annotators cannot be updated.
 
     \b
     Examples:
