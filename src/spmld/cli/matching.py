@@ -51,7 +51,11 @@ class MatchedData:
         hierarchy = getattr(model, "hierarchy_", None)
         if hierarchy is None:
             return self
-        return replace(self, Y=resolve_contradictions(hierarchy, self.Y, self.label_names, self.sample_names))
+        Y, names = self.Y, self.label_names
+        if self.roles is not None and self.roles.tags is not None:  # a label that is no tag is positive if one below is
+            positive = Y == 1
+            Y = np.where(~positive.any(axis=0) & (positive @ hierarchy.ancestors(names)), 1.0, Y)
+        return replace(self, Y=resolve_contradictions(hierarchy, Y, names, self.sample_names))
 
 
 def open_model(path: str, trusted_types: tuple[str, ...] = (), source: Source | None = None) -> tuple[Any, ModelInfo]:
