@@ -94,3 +94,19 @@ def test_data_are_not_kept_for_fits_that_cannot_be_updated(cli, table):
         status, _, err = cli("fit", data, "--id", "name", *options, "-o", "no.skops", "--keep-data", *SMALL)
         assert (status, f"--keep-data cannot be combined with {name}" in err) == (2, True)
         assert not os.path.exists("no.skops")
+
+
+def test_tags_with_another_separator_are_an_error(cli):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(60, 2))
+    lists = [[name for name, value in zip(("calm", "folk"), row, strict=True) if value > 0] for row in x]
+    for path, sep in (("semicolons.csv", "; "), ("commas.csv", ", ")):
+        frame = pd.DataFrame(x, columns=["a", "b"]).assign(tags=[sep.join(tags) for tags in lists])
+        frame.to_csv(path, index=False)
+    options = ("--tags", "tags", "-o", "tags.skops", "--keep-data", "--empty-is", "negative", *SMALL)
+    assert cli("fit", "semicolons.csv", *options)[0] == 0
+    status, _, err = cli("update", "tags.skops", "commas.csv", "-o", "new.skops")
+    assert status == 2
+    assert "tags of 'tags' are lists of labels, such as 'calm, folk', but the separator was ';'" in err
+    assert "--tag-sep" in err
+    assert cli("update", "tags.skops", "commas.csv", "-o", "new.skops", "--tag-sep", ",")[0] == 0

@@ -20,7 +20,7 @@ from spmld.labels.tags import (
     split_tags,
     unclear_separators,
 )
-from spmld.labels.words import WORDS, clean_spelling, label_words, to_number, word_to_number
+from spmld.labels.words import WORDS, clean_spelling, fold_spelling, label_words, to_number, word_to_number
 from spmld.preprocessing.columns import column_kind, is_typed
 from spmld.preprocessing.numbers import NESTED
 from spmld.preprocessing.problems import LIST_OPTIONS, TableProblem, absent_column
@@ -252,9 +252,26 @@ def _read_tag_column(frame: Any, roles: TableRoles, names: Sequence[str] | None)
     if tags.unknown:
         text = f"{len(tags.unknown)} tags of {column!r} are not labels of the model and are ignored"
         result.notes.append(TableProblem(f"{text}: {list_names(list(tags.unknown))}"))
+        result.problems += _separator_problems(tags, column)
     if names is None:
         result.notes += _spelling_notes(tags)
     return result
+
+
+def _separator_problems(tags: Tags, column: str) -> list[TableProblem]:
+    """Return the problem that most tags which are not labels are lists of labels with another separator.
+
+    A slash may be part of a tag.
+    """
+    labels, unknown = set(map(fold_spelling, tags.names)), list(tags.unknown)
+    for sep in set(SEPARATORS) - {"/"}:
+        lists = [
+            tag for tag in unknown if sep in tag and labels.issuperset(map(fold_spelling, split_tags(tag, sep) or ()))
+        ]
+        if 2 * len(lists) > len(unknown):
+            text = f"tags of {column!r} are lists of labels, such as {lists[0]!r}, but the separator was {tags.sep!r}"
+            return [TableProblem(text, (("tag_sep", sep),))]
+    return []
 
 
 def _spelling_notes(tags: Tags) -> list[TableProblem]:
