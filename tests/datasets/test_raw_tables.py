@@ -184,3 +184,5 @@ def test_identifiers_keep_their_zeros_and_whole_numbers_stay_whole(tmp_path):
     assert [value for block in blocks for value in block["sid"]] == ["0400", "0007", "7", "0012"]
     path.write_text("sid,hour,tags\n400,05,a\n8,10,b\n,15,a\n12,20,b\n")
     assert list(map(str, read_dataset(path, id="sid", tags="tags").sample_names)) == ["400", "8", "", "12"]
+    path.write_text("sid,hour,tags\n4e20,05,a\n8,10,b\n,15,a\ninf,20,b\n")
+    assert read_dataset(path, id="sid", tags="tags").sample_names == [4e20, 8.0, "", np.inf]

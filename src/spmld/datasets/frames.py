@@ -170,7 +170,8 @@ def sample_names(frame: Any, roles: TableRoles) -> list[Any] | None:
     if roles.id is None or roles.id not in frame.columns:
         return None
     column = frame[roles.id]
-    if column.dtype.kind == "f" and (column.dropna() % 1 == 0).all():
+    known = column.dropna()
+    if column.dtype.kind == "f" and (known % 1 == 0).all() and (known.abs() < 2**53).all():
         column = column.astype("Int64")  # pandas reads whole numbers with gaps as 1.0, 2.0
     return column.astype(object).where(column.notna(), "").tolist()
 

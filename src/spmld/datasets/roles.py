@@ -264,7 +264,7 @@ def _separator_problems(tags: Tags, column: str) -> list[TableProblem]:
     A slash may be part of a tag.
     """
     labels, unknown = set(map(fold_spelling, tags.names)), list(tags.unknown)
-    for sep in set(SEPARATORS) - {"/"}:
+    for sep in (sep for sep in SEPARATORS if sep != "/"):
         lists = [
             tag for tag in unknown if sep in tag and labels.issuperset(map(fold_spelling, split_tags(tag, sep) or ()))
         ]
