@@ -157,6 +157,21 @@ def numpy_dtype(X: Any) -> Any:
     return np.float32 if X.dtype == namespace(X).float32 else np.float64
 
 
+def in_precision(X: Any, dtype: str | None) -> Any:
+    """Return X in the precision "float32" or "float64", or unchanged if it is None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld._arrays import in_precision
+    >>> in_precision(np.ones(2), "float32").dtype
+    dtype('float32')
+    """
+    if dtype is None or numpy_dtype(X) == dtype:
+        return X
+    return X.astype(dtype) if sp.issparse(X) else namespace(X).astype(X, getattr(namespace(X), dtype))
+
+
 def row_slices(n_rows: int, n_columns: int, budget: int = MEMORY) -> Iterator[slice]:
     """Yield slices of rows with at most `budget` elements each, but at least one row.
 

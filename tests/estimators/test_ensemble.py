@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
@@ -52,6 +53,7 @@ def test_one_view_without_trimming_and_correction_is_the_masked_estimator_up_to_
     view, estimator, monkeypatch
 ):
     monkeypatch.setattr(views_module, "TOL", 1e-8)
+    monkeypatch.setattr(views_module, "PRECISION", None)
     monkeypatch.setattr(views_module, "MaskedRidge", partial(MaskedRidge, tol=1e-8))
     estimator = clone(estimator).set_params(tol=1e-8)
     fitted = model(views=(view,), keep_fraction=1.0, dependency_weight=0.0).fit(DATA.X, Y)
@@ -63,6 +65,19 @@ def test_one_view_without_trimming_and_correction_is_the_masked_estimator_up_to_
     np.testing.assert_allclose(slope * plain + shift, scores, atol=1e-6)
     losses = losses_of(view, fitted)
     assert losses[repr(fitted.params_[view])] == min(losses.values())
+
+
+@pytest.mark.parametrize("features", [DATA.X, sp.csr_array(np.where(DATA.X > 1, DATA.X, 0))])
+def test_fits_in_single_precision_follow_fits_in_double_precision(features, monkeypatch):
+    single = model().fit(features, Y)
+    monkeypatch.setattr(views_module, "PRECISION", None)
+    double = model().fit(features, Y)
+    assert single.estimators_["linear"].coef_.dtype == np.float32
+    assert double.estimators_["linear"].coef_.dtype == np.float64
+    assert single.params_ == double.params_
+    scores = double.decision_function(features)
+    np.testing.assert_allclose(single.decision_function(features), scores, rtol=0, atol=1e-4 * abs(scores).max())
+    np.testing.assert_allclose(single.out_of_fold_scores_, double.out_of_fold_scores_, atol=1e-3)
 
 
 class Landscape:

@@ -11,6 +11,7 @@ from spmld.core.lazy_matrix import SelectedRows
 from spmld.datasets import make_planted
 from spmld.estimators import FeatureScaler, View, scaling
 from spmld.estimators.ensemble import training_data as training_data_module
+from spmld.estimators.ensemble import views as views_module
 from spmld.estimators.scaling import LandmarkFeatures
 from spmld.labels import Labels, LabelWarning
 from spmld.persistence import Checkpoint
@@ -20,6 +21,12 @@ DATA = make_planted(n_samples=300, n_features=15, n_labels=6, observed_fraction=
 X, Y = DATA.X, DATA.Y
 
 
+@pytest.fixture(autouse=True)
+def double_precision(monkeypatch):
+    """Let fits in memory and in blocks differ by rounding errors of double precision only."""
+    monkeypatch.setattr(views_module, "PRECISION", None)
+
+
 SMALL = {"random_state": 0, "n_landmarks": 40, "Cs": (1.0, 10.0), "alphas": (0.1, 1.0), "n_trees": (20,)}
 
 
@@ -27,12 +34,12 @@ def model(**params):
     return SelfPacedEnsemble(**{**SMALL, **params})
 
 
-def assert_same_fit(a, b, X=X):
+def assert_same_fit(a, b, X=X, tol=1e-8):
     scores = a.decision_function(X)
-    np.testing.assert_allclose(b.decision_function(X), scores, rtol=0, atol=1e-8 * abs(scores).max())
-    np.testing.assert_allclose(b.predict_proba(X), a.predict_proba(X), atol=1e-8)
+    np.testing.assert_allclose(b.decision_function(X), scores, rtol=0, atol=tol * abs(scores).max())
+    np.testing.assert_allclose(b.predict_proba(X), a.predict_proba(X), atol=tol)
     assert (b.params_, b.keep_fraction_) == (a.params_, a.keep_fraction_)
-    np.testing.assert_allclose([r["loss"] for r in b.cv_results_], [r["loss"] for r in a.cv_results_], rtol=1e-8)
+    np.testing.assert_allclose([r["loss"] for r in b.cv_results_], [r["loss"] for r in a.cv_results_], rtol=tol)
 
 
 def assert_same_in_blocks(model, X=X, Y=Y, block_rows=97, memory=None, **options):
@@ -48,6 +55,14 @@ def test_the_default_views():
     shown = np.where(np.random.default_rng(0).random(Y.shape) < 0.5, DATA.Y, np.nan)
     expected = in_memory.complete(X, shown).confidences
     np.testing.assert_allclose(in_blocks.complete(X, shown).confidences, expected, atol=1e-8)
+
+
+def test_the_default_views_in_single_precision(monkeypatch):
+    monkeypatch.undo()
+    in_memory = model().fit(X, Y)
+    for estimator in in_memory.estimators_.values():
+        assert getattr(estimator, "coef_", np.zeros(0, np.float32)).dtype == np.float32
+    assert_same_fit(in_memory, model().fit(RowBlocks(X, Y, block_rows=110, memory=0)), tol=1e-4)
 
 
 def test_views_with_latent_labels_are_fitted_to_the_rows_of_their_fold():

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from spmld._arrays import move, namespace, numpy_dtype, to_numpy
+from spmld._arrays import in_precision, move, namespace, numpy_dtype, to_numpy
 from spmld._device import to_device
 from spmld.core.lazy_matrix import loaded
 from spmld.core.problem import Block, Engine, Problem, group_sizes, observed_block
@@ -204,15 +204,15 @@ class BlockData:
         labels = replace(self.labels, signs=signs, trusted=trusted)
         return BlockData.in_memory(X, labels, weights, self.feature_names)
 
-    def transform(self, transformer: Any) -> "BlockData":
-        """Fit a transformer, and return the data with transformed features."""
+    def transform(self, transformer: Any, dtype: str | None = None) -> "BlockData":
+        """Fit a transformer, and return the data with transformed features, in the precision `dtype` if given."""
         if not hasattr(transformer, "fit_blocks"):
             features, *_ = self.arrays(transformer, "FeatureScaler")
-            X: BlockValues = (transformer.fit(features).transform(features),)
+            X: BlockValues = (in_precision(transformer.fit(features).transform(features), dtype),)
             return replace(self, X=X, features=FeatureSummary.of(X[0]))
         transformer.fit_blocks(self.engine, self.X, self.example, self.counts)
         transformer.n_features_in_ = self.features.n_features
-        X = self.engine.transform(transformer._transform, self.X, keep=transformer.stored)
+        X = self.engine.transform(partial(_transform, transformer, dtype), self.X, keep=transformer.stored)
         return replace(self, X=X, features=self.engine.sum(FeatureSummary.of, X))
 
     def multiply_weights(self, factor: float) -> "BlockData":
@@ -271,6 +271,10 @@ class BlockData:
         blocks, counts = engine.divide(blocks, self.counts, max_rows)
         sizes = engine.sum(lambda block: group_sizes(block.group, n_groups, dtype), blocks)
         return Problem(blocks, sizes, counts, *self.shape, fit_intercept, engine, observed_only)
+
+
+def _transform(transformer: Any, dtype: str | None, X: Any) -> Any:
+    return in_precision(transformer._transform(X), dtype)
 
 
 def move_weights(weights: np.ndarray, X: Any) -> Any:

@@ -10,14 +10,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from spmld._arrays import arrays_to_numpy, contiguous, features_to_numpy, to_numpy
+from spmld._arrays import arrays_to_numpy, contiguous, features_to_numpy, in_precision, to_numpy
 from spmld._io import shorten
 from spmld._threads import Map, thread_map
 from spmld.estimators._inputs import check_features, check_labels, check_weights
 from spmld.estimators.ensemble.held_out_loss import HeldOutLoss
 from spmld.estimators.ensemble.training_data import Folds, TrainingData
 from spmld.estimators.ensemble.view_fitting import MIN_LOSS, PathResult, Trimming
-from spmld.estimators.ensemble.views import set_accepted
+from spmld.estimators.ensemble.views import VIEWS, set_accepted
 from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS
 from spmld.labels.entries import mark_trusted
@@ -322,9 +322,11 @@ class UpdateMixin:
         X, training, results, fits = self._to_device(kept.X), {}, {}, kept.fit_weights()
         labels = Labels(labels.signs, SIGNS, labels.names, trusted=kept.trusted if kept.trusted.any() else None)
         params = dict(zip(NOISE_PARAMETERS, self._rates(), strict=True)) | {"keep_decisions": True}
+        views = self._make_views(VIEWS)
         start = {name: set_accepted(deepcopy(estimator), **params) for name, estimator in self.estimators_.items()}
         for name, fitted in kept.estimators.items():
-            data = BlockData.in_memory(self.transformers_[name].transform(X), labels, kept.weights)
+            features = in_precision(self.transformers_[name].transform(X), views[name].dtype)
+            data = BlockData.in_memory(features, labels, kept.weights)
             training[name] = TrainingData(data, Folds.of(data, kept.folds()), HeldOutLoss(self.scoring), over)
             models = [set_accepted(deepcopy(model), **params) for model in fitted]
             models, scores = training[name].cross_fit(models, entry_weight=fits[:-1] or None)

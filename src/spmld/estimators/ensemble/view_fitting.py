@@ -30,9 +30,9 @@ def fit_transformers(
         transformer = with_params(view.transformer, random_state=rng)
         params = transformer.get_params()
         # Views with equal transformers share the features, which may be large.
-        key = name if "random_state" in params else (type(transformer), joblib.hash(params))
+        key = name if "random_state" in params else (type(transformer), joblib.hash(params), view.dtype)
         if key not in equal:
-            equal[key] = transformer, data.transform(transformer)
+            equal[key] = transformer, data.transform(transformer, view.dtype)
         transformers[name], features[name] = equal[key]
     return transformers, features
 
@@ -223,5 +223,5 @@ def first_fold_coef(results: Mapping[str, PathResult], transformers: Mapping[str
     for name, transformer in transformers.items():
         model = results[name].estimators[0]
         if hasattr(transformer, "unscale") and hasattr(model, "coef_"):
-            return np.asarray(to_numpy(transformer.unscale(model.coef_.T)[0])).T
+            return np.asarray(transformer.unscale(to_numpy(model.coef_).T.astype(float))[0]).T
     return None
