@@ -1,6 +1,8 @@
 """MaskedBoosting: gradient boosting of the observed entries of all labels, with shared trees."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -167,25 +169,31 @@ class MaskedBoosting(MultiLabelEstimator):
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=self.n_estimators)
         with sklearn.config_context(skip_parameter_validation=True):  # a quarter of the time of small fits
             for seed in seeds[len(trees.roots) :]:
-                tree, leaves = self._grow(*samples, *_derivatives(loss, signs, weights, scores), int(seed))
+                tree, leaves = self._grow(*samples, partial(_derivatives, loss, signs, weights, scores), int(seed))
                 scores += tree.value[leaves]
                 parts.append(tree)
         return Trees.concatenate(parts)
 
-    def _grow(self, rows: Any, columns: Any, g: _Floats, h: _Floats, seed: int) -> tuple[Trees, NDArray[np.intp]]:
+    def _grow(
+        self, rows: Any, columns: Any, derivatives: Callable[[Any], tuple[_Floats, _Floats]], seed: int
+    ) -> tuple[Trees, NDArray[np.intp]]:
         """Return a tree, with leaf values that are multiplied by the learning rate, and the leaves of all samples."""
-        rng, n = np.random.RandomState(seed), len(g)
-        chosen = (rng.random_sample(n) < self.subsample).astype(float)
-        chosen = chosen if chosen.any() else np.ones(n)
+        rng, n = np.random.RandomState(seed), rows.shape[0]
+        chosen = np.flatnonzero(rng.random_sample(n) < self.subsample)
+        chosen = chosen if len(chosen) else np.arange(n)
+        g, h = derivatives(chosen)
+        values, weights = self._targets(g, h, rng), np.zeros(n)
+        targets = np.zeros((n, values.shape[1]))
+        targets[chosen], weights[chosen] = values, 1.0
         tree = DecisionTreeRegressor(
             max_depth=self.max_depth,
             min_samples_leaf=self.min_samples_leaf,
             max_features=self._n_split_features(rows.shape[1]),
             splitter="random",
-            random_state=rng.randint(2**31 - 1),
-        ).fit(columns, self._targets(g, h, rng), sample_weight=chosen, check_input=False)
-        leaves = tree.tree_.apply(rows)
-        member = sp.csr_array((chosen, leaves, np.arange(n + 1)), shape=(n, tree.tree_.node_count))
+            random_state=rng,
+        ).fit(columns, targets, sample_weight=weights, check_input=False)
+        leaves, m = tree.tree_.apply(rows), len(chosen)
+        member = sp.csr_array((np.ones(m), leaves[chosen], np.arange(m + 1)), shape=(m, tree.tree_.node_count))
         return Trees.from_tree(tree.tree_, self._values(member, g, h)), leaves
 
     def _values(self, member: Any, g: _Floats, h: _Floats) -> _Floats:
@@ -203,7 +211,7 @@ class MaskedBoosting(MultiLabelEstimator):
             nodes, leaves = slice(ends[first], ends[stop]), leaves_of_trees[:, first:stop] - ends[first]
             rows = np.arange(0, leaves.size + 1, stop - first)
             member = sp.csr_array((np.ones(leaves.size), leaves.ravel(), rows), shape=(n, nodes.stop - nodes.start))
-            value[nodes] = self._values(member, *_derivatives(loss, signs, weights, scores))
+            value[nodes] = self._values(member, *_derivatives(loss, signs, weights, scores, slice(None)))
             scores += member @ value[nodes]
         return replace(trees, value=value)
 
@@ -236,9 +244,9 @@ class MaskedBoosting(MultiLabelEstimator):
         return move(self.intercept_ + self.trees_.scores(features_to_numpy(X)), X)
 
 
-def _derivatives(loss: Loss, signs: _Values, weights: _Values, scores: _Floats) -> tuple[_Floats, _Floats]:
-    """Return the weighted negative slope and the weighted curvature of each entry, computed in place."""
-    slope, curvature = loss.derivatives(signs, scores)
-    slope *= weights
-    curvature *= weights
+def _derivatives(loss: Loss, signs: _Values, weights: _Values, scores: _Floats, rows: Any) -> tuple[_Floats, _Floats]:
+    """Return the weighted negative slope and the weighted curvature of the entries of some samples."""
+    slope, curvature = loss.at(rows, slice(None)).derivatives(signs[rows], scores[rows])
+    slope *= weights[rows]
+    curvature *= weights[rows]
     return np.negative(slope, out=slope), curvature

@@ -120,7 +120,9 @@ def linear_view(Cs: Sequence[float] = CS, label_graph_penalty: float = 1.0) -> V
     [{'C': 1.0}, {'C': 10.0}]
     """
     estimator = MaskedLogistic(label_graph_penalty=label_graph_penalty, tol=TOL, warm_start=True)
-    return View("linear", FeatureScaler(), estimator, [{"C": C} for C in sorted(Cs)], _nearest(Cs, 3.0), dtype=PRECISION)
+    return View(
+        "linear", FeatureScaler(), estimator, [{"C": C} for C in sorted(Cs)], _nearest(Cs, 3.0), dtype=PRECISION
+    )
 
 
 def kernel_view(Cs: Sequence[float] = CS, label_graph_penalty: float = 1.0, n_landmarks: int = 300) -> View:
