@@ -91,7 +91,7 @@ class PooledCalibration(Validated):
         n_labels = signs.shape[1]
         weights = (signs != 0) * np.asarray(1.0 if entry_weight is None else entry_weight, dtype=float)
         rows, labels = np.nonzero(weights)
-        weight, positive, score = weights[rows, labels], signs[rows, labels] > 0, scores[rows, labels]
+        weight, positive, score = weights[rows, labels], signs[rows, labels] > 0, scores[rows, labels].astype(float)
         self.slopes_, self.intercepts_ = np.ones(n_labels), np.zeros(n_labels)
         self.slope_, self.shift_, self.label_shifts_ = 1.0, 0.0, np.zeros(n_labels)
         if positive.all() or not positive.any():

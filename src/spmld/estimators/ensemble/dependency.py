@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from spmld._arrays import move, to_numpy
+from spmld._arrays import move, numpy_dtype, to_numpy
 from spmld._device import to_device
 from spmld._validation import Positive, PositiveInt, Validated
 from spmld.core.designs import OtherLabels, Penalty
@@ -15,6 +15,7 @@ from spmld.core.losses import LOSSES, logistic
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import make_problem
 from spmld.labels import read_labels
+from spmld.scale.block_data import move_weights
 
 _Matrix = NDArray[np.float64]
 
@@ -95,9 +96,9 @@ class DependencyCorrection(Validated):
         z = _label_values(scores, known)
         part = slice(None, None, -(-len(scores) // self.max_samples))
         X, l = to_device(np.concatenate([z[part], scores[part]], axis=1), self.device), scores.shape[1]
-        group = np.zeros(X.shape[0], dtype=np.int8)
-        problem = make_problem(X, move(signs[part], X), move(weights[part], X), move(group, X), 1)
-        design, start = OtherLabels(move(np.arange(l), X)), move(np.zeros((l + 1, l)), X)
+        group, dtype = np.zeros(X.shape[0], dtype=np.int8), numpy_dtype(X)
+        problem = make_problem(X, move(signs[part], X), move_weights(weights[part], X), move(group, X), 1)
+        design, start = OtherLabels(move(np.arange(l), X)), move(np.zeros((l + 1, l), dtype), X)
         options: Any = {"offset": problem.split(X[:, l:]), "tol": self.tol, "reorthogonalize": True}
         result = newton_minimize(problem, LOSSES["logistic"], design, Penalty(1 / self.C), start, **options)
         self.coef_ = to_numpy(result.B)

@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
-from spmld._arrays import arrays_to_numpy, features_to_numpy
+from spmld._arrays import arrays_to_numpy, features_to_numpy, numpy_dtype
 from spmld._threads import Map
 from spmld.core.lazy_matrix import loaded
 from spmld.estimators._base import MultiLabelEstimator
@@ -305,8 +305,12 @@ def fit_part(estimator: Any, data: BlockData) -> Any:
 
 
 def _score_folds(models: Sequence[Any], n_labels: int, X: Any, *tested: Any) -> NDArray[np.float64]:
-    """Return the mean scores of a block by the models of the folds that test its samples; 0 without a model."""
-    X, scores, count = loaded(X), np.zeros((len(tested[0]), n_labels)), np.sum(tested, axis=0)
+    """Return the mean scores of a block by the models of the folds that test its samples; 0 without a model.
+
+    They have the precision of the features.
+    """
+    X, count = loaded(X), np.sum(tested, axis=0)
+    scores = np.zeros((len(count), n_labels), dtype=numpy_dtype(X))
     for model, rows in zip(models, tested, strict=True):
         if model is not None and rows.any():
             scores[rows] += decision_scores(model, X[rows])

@@ -103,12 +103,12 @@ class ViewMixture(BaseEstimator):
 
     def combine(self, scores: Mapping[str, Scores]) -> Scores:
         """Return the weighted mean of the calibrated scores of the views."""
-        return sum((self.factors_[name] * scores[name] for name in scores), np.asarray(self.offset_))
+        return sum((self.factors_[name] * scores[name] for name in scores), self.offset_)
 
     @property
     def factors_(self) -> dict[str, float]:
         """Factor of the scores of each view: its weight times the slope of its calibration."""
-        return {name: weight * self.calibrations_[name].slope_ for name, weight in self.weights.items()}
+        return {name: weight * float(self.calibrations_[name].slope_) for name, weight in self.weights.items()}
 
     @property
     def offset_(self) -> float:
