@@ -197,14 +197,21 @@ class MaskedBoosting(MultiLabelEstimator):
         return Trees.from_tree(tree.tree_, self._values(member, g, h)), leaves
 
     def _values(self, member: Any, g: _Floats, h: _Floats) -> _Floats:
-        """Return the Newton steps of leaves, times the learning rate; row i of `member` has the leaves of sample i."""
-        return self.learning_rate * (member.T @ g / (member.T @ h + self.l2_regularization + SMALLEST))
+        """Return the Newton steps of leaves, times the learning rate; row i of `member` has the leaves of sample i.
+
+        They are in single precision, because the trees of many labels are larger than the data.
+        """
+        steps = self.learning_rate * (member.T @ g / (member.T @ h + self.l2_regularization + SMALLEST))
+        return steps.astype(np.float32)
 
     def _fit_leaves(self, X: Any, signs: _Values, weights: _Values, loss: Loss) -> Trees:
         """Return the trees of the last fit with leaves that are fitted to all samples, some trees at a time."""
         trees, n = self.trees_, len(signs)
         leaves_of_trees = trees.leaves(X)
-        scores, value = np.tile(self.intercept_, (n, 1)), np.zeros((len(trees.feature), signs.shape[1]))
+        scores, value = (
+            np.tile(self.intercept_, (n, 1)),
+            np.zeros((len(trees.feature), signs.shape[1]), trees.value.dtype),
+        )
         ends, n_trees = [*trees.roots, len(value)], max(round(MAX_STEP / self.learning_rate), 1)
         for first in range(0, len(trees.roots), n_trees):
             stop = min(first + n_trees, len(trees.roots))

@@ -205,10 +205,7 @@ class LandmarkFeatures(_FeatureTransformer):
             self.mean_: Any = 0.0
         else:
             self.mean_ = X.mean(axis=0)
-            centered = X - self.mean_
-            unit = _unit(np.abs(centered).max(axis=0), X)
-            centered /= unit
-            variances = np.mean(centered**2, axis=0)
+            unit, variances = _unit_and_variances(X - self.mean_)
         self.factor_ = _inverse_root(np.maximum(variances, 0)) / unit
         directions = self.directions(X)
         drawn = directions[rng.permutation(X.shape[0])[:500]]
@@ -241,8 +238,8 @@ class LandmarkFeatures(_FeatureTransformer):
         """Return the scaled features divided by their norms, of which the kernel is computed; 0 for zeros."""
         # A model of dense features subtracts their means also if row blocks are stored as sparse matrices.
         if sp.issparse(X) and isinstance(self.mean_, float):
-            return normalize(X.multiply(self.factor_).tocsr())
-        return normalize((_dense(X) - self.mean_) * self.factor_)
+            return normalize(X.multiply(self.factor_).tocsr(), copy=False)
+        return normalize((_dense(X) - self.mean_) * self.factor_, copy=False)
 
 
 def _unit(largest: Any, X: Any) -> NDArray[Any]:
@@ -253,6 +250,13 @@ def _unit(largest: Any, X: Any) -> NDArray[Any]:
     dtype = numpy_dtype(X)
     usable = largest > 2.0**20 * np.finfo(dtype).smallest_normal
     return np.where(usable, np.ldexp(1.0, np.frexp(largest)[1]), 1.0).astype(dtype)
+
+
+def _unit_and_variances(centered: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the units of centered features, and their variances in these units. The features are overwritten."""
+    unit = _unit(np.maximum(centered.max(axis=0), -centered.min(axis=0)), centered)
+    centered /= unit
+    return unit, np.square(centered, out=centered).mean(axis=0)
 
 
 def _inverse_root(squares: Any) -> Any:

@@ -51,7 +51,7 @@ class Trees:
     left: _Indices
     right: _Indices
     weight: _Floats
-    value: _Floats
+    value: NDArray[Any]
     depth: int
 
     @classmethod
@@ -68,7 +68,7 @@ class Trees:
     def empty(cls, n_labels: int) -> "Trees":
         """Return no trees."""
         indices, floats = np.zeros(0, np.int32), np.zeros(0)
-        return cls(indices, indices, floats, indices, indices, floats, np.zeros((0, n_labels)), 0)
+        return cls(indices, indices, floats, indices, indices, floats, np.zeros((0, n_labels), np.float32), 0)
 
     @staticmethod
     def concatenate(parts: list["Trees"]) -> "Trees":
@@ -148,7 +148,7 @@ class Trees:
 
     def expected_values(self) -> _Floats:
         """Return the mean value of the training samples of each node."""
-        expected = self.value.copy()
+        expected = self.value.astype(float)
         for node in np.flatnonzero(self.left != np.arange(len(self.left)))[::-1]:
             children = [self.left[node], self.right[node]]
             expected[node] = np.average(expected[children], axis=0, weights=self.weight[children])

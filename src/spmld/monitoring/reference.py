@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from spmld._arrays import features_to_numpy
+from spmld._arrays import CACHE, features_to_numpy, row_slices
 from spmld.core.losses import logistic
 from spmld.labels import read_labels
 from spmld.monitoring.metric_estimates import estimate_metrics
@@ -185,7 +185,9 @@ def _find_edges(X: Any) -> NDArray[np.float64]:
     n, d = X.shape
     edges = np.zeros((len(QUANTILES), d))
     if not sp.issparse(X):
-        edges[:] = np.quantile(X, QUANTILES, axis=0, method="inverted_cdf") if n else np.nan
+        for columns in row_slices(d, n, CACHE):
+            values = X[:, columns]
+            edges[:, columns] = np.quantile(values, QUANTILES, axis=0, method="inverted_cdf") if n else np.nan
     else:
         for j in np.flatnonzero(np.diff(X.indptr) > min(QUANTILES) * n):
             edges[:, j] = np.quantile(X[:, [j]].toarray(), QUANTILES, method="inverted_cdf")

@@ -49,13 +49,14 @@ def trim(scores: NDArray[np.float64], Y: Any, keep_fraction: float) -> NDArray[n
     array([1., 1., 1., 1., 0., 1.])
     """
     signs = read_labels(Y).signs
-    return np.asarray(trim_blocks(Engine(), (scores,), (signs,), signs.shape[1], keep_fraction)[0])
+    (kept,) = trim_blocks(Engine(), (scores,), (signs,), signs.shape[1], keep_fraction)
+    return np.asarray(kept, dtype=float)
 
 
 def trim_blocks(
     engine: Engine, scores: Sequence[Any], signs: Sequence[Any], n_labels: int, keep_fraction: float
 ) -> tuple[Any, ...]:
-    """Return the weights of `trim` for scores and signs in row blocks, known to the engine.
+    """Return where the weights of `trim` are 1, for scores and signs in row blocks, known to the engine.
 
     Examples
     --------
@@ -63,11 +64,11 @@ def trim_blocks(
     >>> from spmld.core.problem import Engine
     >>> from spmld.pacing.trimming import trim_blocks
     >>> scores, signs = [np.array([[3.0], [-5.0]]), np.array([[1.0]])], [np.array([[1], [1]]), np.array([[1]])]
-    >>> [weights.ravel().tolist() for weights in trim_blocks(Engine(), scores, signs, 1, keep_fraction=0.6)]
-    [[1.0, 0.0], [1.0]]
+    >>> [kept.ravel().tolist() for kept in trim_blocks(Engine(), scores, signs, 1, keep_fraction=0.6)]
+    [[True, False], [True]]
     """
     if keep_fraction == 1:
-        return engine.map(lambda S: np.abs(S).astype(float), signs)
+        return engine.map(lambda S: S != 0, signs)
     fractions = (1 - NEGATIVE_RATIO * (1 - keep_fraction), keep_fraction)
     losses, indices = engine.map(_observed_losses, scores, signs), engine.map(_observed_groups, signs)
     groups = EntryGroups(indices, 2 * n_labels, engine, np.zeros(2 * n_labels))
@@ -86,7 +87,7 @@ def _observed_groups(signs: Any) -> Any:
 
 
 def _put(signs: Any, values: Any) -> Any:
-    """Return an array with the values of the observed entries, and 0 elsewhere."""
-    weights = np.zeros(signs.shape)
-    weights[signs != 0] = values[:, 0]
-    return weights
+    """Return where the values of the observed entries are not 0."""
+    kept = signs != 0
+    kept[kept] = values[:, 0] != 0
+    return kept

@@ -101,7 +101,7 @@ class DependencyCorrection(Validated):
         design, start = OtherLabels(move(np.arange(l), X)), move(np.zeros((l + 1, l), dtype), X)
         options: Any = {"offset": problem.split(X[:, l:]), "tol": self.tol, "reorthogonalize": True}
         result = newton_minimize(problem, LOSSES["logistic"], design, Penalty(1 / self.C), start, **options)
-        self.coef_ = to_numpy(result.B)
+        self.coef_ = to_numpy(result.B).astype(float)
         return self
 
     def correct(self, scores: _Matrix, known: Any = None, *, weight: float = 1.0) -> _Matrix:

@@ -268,8 +268,8 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
         values = mixed, data.signs, data.weights, any_view.folds.number, any_view.learned()
         sample, signs, *others = any_view.sample(*values)
         self._fit_correction(sample, replace(data.labels, signs=signs), *others, device=device, over=any_view.over)
-        for combined, weights in zip(in_memory(mixed), in_memory(trimming.weights), strict=True):
-            self.self_paced_weights_, self.out_of_fold_scores_ = weights, self.correction_.correct(combined)
+        for combined, kept in zip(in_memory(mixed), in_memory(trimming.kept), strict=True):
+            self.self_paced_weights_, self.out_of_fold_scores_ = kept.astype(float), self.correction_.correct(combined)
             # Of many samples, the corrections and calibrations have seen only these.
             self.out_of_fold_scores_[any_view.sampled()] = self.correction_.held_out_scores_
         self.__dict__.pop("reference_", None)

@@ -258,18 +258,18 @@ class TrainingData:
         return tuple(take_rows(self.data.engine, value, self.data.counts, rows) for value in values)
 
     def trim(self, scores: BlockValues, keep_fraction: float, fold: int | None = None) -> BlockValues:
-        """Return the weights of `spmld.pacing.trimming.trim`; those of verified entries are 1.
+        """Return which entries `spmld.pacing.trimming.trim` keeps, and verified ones.
 
-        With a fold, the entries of its training samples are trimmed, and the others have weight 0.
+        With a fold, the entries of its training samples are trimmed, and no others are kept.
         """
         engine, signs = self.data.engine, self.data.signs
         signs = signs if fold is None else engine.map(_select_rows, signs, self.folds.train[fold])
-        weights = trim_blocks(engine, scores, signs, self.data.shape[1], keep_fraction)
-        return weights if self.trusted is None else engine.map(np.maximum, weights, (self.trusted,))
+        kept = trim_blocks(engine, scores, signs, self.data.shape[1], keep_fraction)
+        return kept if self.trusted is None else engine.map(np.logical_or, kept, (self.trusted,))
 
-    def multiply_weights(self, factors: BlockValues) -> BlockValues:
-        """Return the entry weights multiplied by factors of the entries."""
-        return self.data.engine.map(np.multiply, factors, self.data.weights)
+    def kept_weights(self, kept: BlockValues) -> BlockValues:
+        """Return the weights of the entries that are kept, and 0 for others."""
+        return self.data.engine.map(np.multiply, kept, self.data.weights)
 
     def learned(self) -> BlockValues:
         """Return which entries can be learned: the training samples of their fold contain both classes of the label."""

@@ -83,7 +83,7 @@ class KeptData:
         any_view = next(iter(training.values()))
         (signs,), (weights,), (fold,) = any_view.data.signs, any_view.data.weights, any_view.folds.number
         trusted = np.zeros(signs.shape, dtype=bool) if any_view.trusted is None else any_view.trusted
-        fits = [] if trimming.fold_weights is None else [*trimming.fold_weights, trimming.weights]
+        fits = [] if trimming.fold_weights is None else [*trimming.fold_weights, trimming.kept]
         trimmed = np.stack([kept == 0 for (kept,) in fits], axis=2) if fits else np.zeros((*signs.shape, 0), dtype=bool)
         names, models = np.full(len(fold), ""), fold_models(results)
         return cls(features_to_numpy(X), signs, weights, trusted, trimmed, fold, names, models)
@@ -335,8 +335,8 @@ class UpdateMixin:
             for part in {"coef_", "intercept_"} & set(vars(start[name])):  # the mean is close to the solution
                 setattr(start[name], part, np.mean([to_numpy(getattr(model, part)) for model in models], axis=0))
         observed = kept.signs != 0
-        weights = observed & ~kept.trimmed[..., -1] if fits else observed
-        self._combine_views(results, training, Trimming(self.keep_fraction_, (1.0 * weights,), None), X, start=start)
+        trimming = Trimming(self.keep_fraction_, (observed & ~kept.trimmed[..., -1] if fits else observed,), None)
+        self._combine_views(results, training, trimming, X, start=start)
         self.training_data_ = replace(kept, estimators=fold_models(results))
         self.n_repeated_samples_ = group_identical(hash_samples(kept.X))[1]
         self._feature_means = np.asarray(kept.X.mean(axis=0)).ravel()

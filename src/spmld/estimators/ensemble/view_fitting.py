@@ -148,21 +148,21 @@ def search_path(view: View, data: TrainingData, record: Callback | None = None) 
 
 
 class Trimming(NamedTuple):
-    """Entries that are left out.
+    """Entries that are kept in fits.
 
     Attributes
     ----------
     keep_fraction : float
         The fraction of positives to keep; 1 without trimming.
-    weights : tuple
-        Self-paced weights of all entries, in row blocks.
+    kept : tuple
+        Which entries are kept, in row blocks.
     fold_weights : list or None
         Entry weights for the training samples of each fold, which do not depend on labels of the fold; None without
         trimming, or if the models of the folds are fitted with these weights already.
     """
 
     keep_fraction: float
-    weights: BlockValues
+    kept: BlockValues
     fold_weights: list[BlockValues] | None
 
 
@@ -184,7 +184,7 @@ def choose_trimming(
     fraction, kept = KEEP_FRACTION if automatic else float(keep_fraction), None
     if fraction < 1 and training.n_folds > 2 and not (automatic and noisy):
         nested = training.nested_scores(clone(result.estimators[0]))
-        kept = [training.multiply_weights(training.trim(scores, fraction, fold)) for fold, scores in enumerate(nested)]
+        kept = [training.kept_weights(training.trim(scores, fraction, fold)) for fold, scores in enumerate(nested)]
         if automatic:
             _, trimmed = training.cross_fit(deepcopy(result.estimators), entry_weight=kept)  # with a warm start
             kept = kept if training.mean_loss(trimmed) < result.loss else None
@@ -208,7 +208,7 @@ def fit_views(
         training, result = data[name], results[name]
         weights, scores = training.data.weights, result.scores
         if trimming.keep_fraction < 1:
-            weights = training.multiply_weights(trimming.weights)
+            weights = training.kept_weights(trimming.kept)
         if trimming.fold_weights is not None:
             _, scores = training.cross_fit(result.estimators, entry_weight=trimming.fold_weights)
         estimator = clone(result.estimators[0]) if start is None else start[name]

@@ -103,7 +103,7 @@ class ViewMixture(BaseEstimator):
 
     def combine(self, scores: Mapping[str, Scores]) -> Scores:
         """Return the weighted mean of the calibrated scores of the views."""
-        return sum((self.factors_[name] * scores[name] for name in scores), self.offset_)
+        return np.asarray(sum(self.factors_[name] * scores[name] for name in scores)) + self.offset_
 
     @property
     def factors_(self) -> dict[str, float]:
