@@ -203,6 +203,15 @@ class TrainingData:
         """Return the data with some of the folds."""
         return replace(self, folds=self.folds.select(chosen))
 
+    def scored(self) -> "TrainingData":
+        """Return the data with folds that test only the samples from which losses are computed."""
+        step, data = spacing(self.data.n, MAX_SCORED), self.data
+        if step == 1:
+            return self
+        used = store(data.engine, np.arange(data.n) % step == 0, data.counts, "folds")
+        test = tuple(data.engine.map(np.logical_and, tested, used) for tested in self.folds.test)
+        return replace(self, folds=self.folds._replace(test=test))
+
     def nested_scores(self, estimator: Any) -> list[BlockValues]:
         """Return, for each fold, scores of its training samples by models that saw neither these nor the fold.
 

@@ -105,24 +105,25 @@ def search_path(view: View, data: TrainingData, record: Callback | None = None) 
     >>> search_path(view, data).params["C"]
     10.0
     """
-    estimators = [clone(view.estimator) for _ in range(data.n_folds)]
+    estimators, scored = [clone(view.estimator) for _ in range(data.n_folds)], data.scored()
     losses: dict[int, float] = {}
-    best, stopped = PathResult({}, (), np.inf, []), False
+    best, empty, stopped = PathResult({}, (), np.inf, []), [False] * data.n_folds, False
 
     def fit(params: Params) -> tuple[BlockValues, float]:
         """Cross-fit a setting and return its scores, or none if it loses the race on the first fold, and its loss."""
         candidates = [estimator.set_params(**params) for estimator in estimators]
         models, racing = [], len(best.scores) > 0 and data.n_folds > 1
         if racing:
-            first = data.select_folds(slice(1))
+            first = scored.select_folds(slice(1))
             models = first.fit_folds(candidates[:1])
             increase = first.significant_increase(first.score(models), best.scores)
             if increase > 0:
                 return (), best.loss + increase
         models += data.select_folds(slice(len(models), None)).fit_folds(candidates[len(models) :])
+        empty[:] = [model is None for model in models]
         estimators[:] = [old if new is None else new for old, new in zip(candidates, models, strict=True)]
-        scores = data.score(models)
-        return scores, max(data.mean_loss(scores), MIN_LOSS)
+        scores = scored.score(models)
+        return scores, max(scored.mean_loss(scores), MIN_LOSS)
 
     def evaluate(index: int) -> float:
         """Return the loss of a setting of the path, which is infinite beyond the ends and after a stop."""
@@ -144,7 +145,10 @@ def search_path(view: View, data: TrainingData, record: Callback | None = None) 
             index += step
         if index != view.start:
             break
-    return best
+    if scored is data:
+        return best
+    models = [None if lacks else model for lacks, model in zip(empty, best.estimators, strict=True)]
+    return best._replace(scores=data.score(models))
 
 
 class Trimming(NamedTuple):
