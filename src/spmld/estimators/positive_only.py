@@ -178,7 +178,8 @@ def complete_labels(
 
 def warn_single_class(data: BlockData) -> None:
     """Warn about labels of one class in row blocks that are not in memory."""
-    single = SingleClassLabels.from_counts(data.entries.positives, data.entries.negatives, data.n)
+    positives, negatives = data.engine.sum(lambda signs: ((signs > 0).sum(axis=0), (signs < 0).sum(axis=0)), data.signs)
+    single = SingleClassLabels.from_counts(positives, negatives, data.n)
     message = (
         "no observed negative, so that only positives can be learned. "
         "Missing entries are used as weak negatives only if X is in memory; see positive_unlabeled"

@@ -103,21 +103,16 @@ class FeatureSummary:
 
 
 class EntryCounts(NamedTuple):
-    """Numbers of observed positives and negatives of each label, and the sum of the entry weights."""
+    """Number of observed entries, and the sum of their weights."""
 
-    positives: NDArray[np.intp]
-    negatives: NDArray[np.intp]
+    n_observed: int
     weight: float
 
     @classmethod
     def of(cls, signs: Any, weights: Any) -> "EntryCounts":
         """Return the counts of a block."""
-        return cls((signs > 0).sum(axis=0), (signs < 0).sum(axis=0), float(weights.sum(dtype=float)))
-
-    @property
-    def n_observed(self) -> int:
-        """Number of observed entries."""
-        return int(self.positives.sum() + self.negatives.sum())
+        total = np.count_nonzero(weights) if weights.dtype == bool else weights.sum(dtype=float)
+        return cls(int(np.count_nonzero(signs)), float(total))
 
 
 @dataclass
