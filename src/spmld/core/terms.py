@@ -38,10 +38,9 @@ class Fit:
 
         With `safe` it lies above the change, so that its minimizer never raises the objective.
         """
-        scores = block.entries.scores(V, U, b)
-        c, response = (self.loss.majorizer if safe else self.loss.model)(block.Y, scores)
-        C = block.J * c
-        return C * (scores - response), C
+        model = self.loss.majorizer if safe else self.loss.model
+        slope, curvature = model(block.Y, block.entries.scores(V, U, b))
+        return block.J * slope, block.J * curvature
 
 
 @dataclass(frozen=True)
