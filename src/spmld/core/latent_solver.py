@@ -30,7 +30,7 @@ def exact_steps(tol: float | None, *, reproducible: bool = False) -> tuple[Block
         return EXACT
     if reproducible:
         return UpdateZ(), UpdateV(tol=REDUCTION), UpdateU(), UpdateW(tol=1e-10, max_iter=500)
-    return UpdateZ(tol=REDUCTION), UpdateV(tol=REDUCTION, n_kept=0), UpdateU(), UpdateW(tol=REDUCTION)
+    return UpdateZ(tol=REDUCTION), UpdateV(tol=REDUCTION, n_kept=0), UpdateU(tol=REDUCTION), UpdateW(tol=REDUCTION)
 
 
 class PacedWeights(NamedTuple):
