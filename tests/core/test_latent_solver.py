@@ -13,7 +13,7 @@ from spmld.core.iteration import Status
 from spmld.core.latent_solver import EXACT, guarded, solve_spmld, try_extrapolation
 from spmld.core.losses import LOSSES
 from spmld.core.problem import State
-from spmld.core.steps import UpdateV, UpdateW
+from spmld.core.steps import UpdateU, UpdateV, UpdateW
 from spmld.core.terms import Correlation, Coupling, Ridge
 from spmld.pacing import ColumnGroups, GeometricSchedule, GroupSparsePacing, QuantileSchedule
 
@@ -134,7 +134,7 @@ def test_the_fit_that_steps_report_is_that_of_their_state(steps, loss):
     problem, objective, state = make_case(loss=loss)
     value, fit = objective.value(problem, state), None
     for step in steps:
-        state, value, fit = guarded(step, problem, objective, state, value, fit)
+        state, value, fit = guarded((step,), problem, objective, state, value, fit)
         assert fit is None or fit == pytest.approx(objective.values(problem, state)["fit"], rel=1e-12)
     assert (fit is not None) == (loss == "logistic" and steps is EXACT)
 
@@ -152,18 +152,22 @@ class Reckless:
         return UpdateV()(problem, objective, state) if safe else replace(state, U=100 * state.U)
 
 
-def test_a_step_that_would_raise_the_objective_is_repeated_safely():
+@pytest.mark.parametrize("others", [(), (UpdateU(),)])
+def test_steps_that_would_raise_the_objective_are_repeated_safely(others):
     problem, objective, state = make_case(loss="logistic")
     step, value = Reckless(), objective.value(problem, state)
-    new, bound, _ = guarded(step, problem, objective, state, value)
+    new, bound, _ = guarded((*others, step), problem, objective, state, value)
     assert step.calls == [False, True]
     assert objective.value(problem, new) <= bound == value
+    for other in others:  # these are repeated, too
+        state = other(problem, objective, state, True)
+    np.testing.assert_array_equal(new.rows[0].V, UpdateV()(problem, objective, state).rows[0].V)
 
 
 def test_only_steps_that_model_a_fit_which_is_not_quadratic_are_checked():
     problem, objective, state = make_case(loss="squared")
     step = Reckless()
-    guarded(step, problem, objective, state, objective.value(problem, state))
+    guarded((step,), problem, objective, state, objective.value(problem, state))
     assert step.calls == [False]
     assert [type(step).__name__ for step in (*EXACT, *DESCENT) if step.models_fit] == ["UpdateV", "UpdateU"]
 

@@ -39,26 +39,26 @@ class TestLoss:
     @given(y=signs, f=scores, other=scores)
     def test_majorizer_lies_above_and_touches(self, loss, y, f, other):
         y, f, other = (np.asarray(v) for v in (y, f, other))
-        c, r = loss.majorizer(y, f)
+        slope, curvature = loss.majorizer(y, f)
 
         def parabola(x):
-            return loss.value(y, f) + c / 2 * ((x - r) ** 2 - (f - r) ** 2)
+            return loss.value(y, f) + slope * (x - f) + curvature / 2 * (x - f) ** 2
 
         assert parabola(other) >= loss.value(y, other) - 1e-9 * (1 + abs(parabola(other)))
-        assert c * (f - r) == pytest.approx(loss.slope(y, f), abs=1e-8)
+        assert slope == pytest.approx(loss.slope(y, f), abs=1e-8)
 
     @given(y=signs, f=scores)
     def test_close_model_has_the_slope_of_the_loss_and_no_more_curvature(self, loss, y, f):
         y, f = np.asarray(y), np.asarray(f)
-        c, r = loss.model(y, f)
-        assert c * (f - r) == pytest.approx(loss.slope(y, f), abs=1e-8)
-        assert 0 < c <= loss.majorizer(y, f)[0] + 1e-4
+        slope, curvature = loss.model(y, f)
+        assert slope == pytest.approx(loss.slope(y, f), abs=1e-8)
+        assert 0 < curvature <= loss.majorizer(y, f)[1] + 1e-4
 
 
 @pytest.mark.parametrize("f", [0.0, 1e-9, 1e-5, 9.9e-5, 1.1e-4])
 def test_logistic_weight_is_continuous_at_zero(f):
-    c, _ = LOSSES["logistic"].majorizer(np.asarray(1.0), np.asarray(f))
-    assert c == pytest.approx(0.25 - f**2 / 48, abs=1e-12)
+    _, curvature = LOSSES["logistic"].majorizer(np.asarray(1.0), np.asarray(f))
+    assert curvature == pytest.approx(0.25 - f**2 / 48, abs=1e-12)
 
 
 def test_logistic_does_not_overflow():
@@ -68,7 +68,7 @@ def test_logistic_does_not_overflow():
 
 
 def test_squared_loss_is_its_own_model():
-    assert Squared().model(np.asarray(1.0), np.asarray(0.3)) == (1.0, 1.0)
+    assert Squared().model(np.asarray(1.0), np.asarray(0.3)) == (-0.7, 1.0)
 
 
 @given(y=signs, f=scores)

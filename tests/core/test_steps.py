@@ -150,7 +150,7 @@ def test_systems_are_solved_as_accurately_as_the_tolerance_requires(tol):
 def test_slices_of_rows_do_not_change_the_steps(monkeypatch):
     problem, objective, state = make_case(weighted=True, block_rows=100)
     expected = [EXACT[name](problem, objective, state) for name in "VU"]
-    monkeypatch.setattr("spmld.core.steps.MEMORY", 30)
+    monkeypatch.setattr("spmld.core.problem.CACHE", 30)
     for name, whole in zip("VU", expected, strict=True):
         sliced = EXACT[name](problem, objective, state)
         np.testing.assert_allclose(sliced.U, whole.U, atol=1e-9)

@@ -2,7 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import groupby
 from math import isfinite
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from spmld._arrays import namespace
@@ -30,7 +33,7 @@ def exact_steps(tol: float | None, *, reproducible: bool = False) -> tuple[Block
         return EXACT
     if reproducible:
         return UpdateZ(), UpdateV(tol=REDUCTION), UpdateU(), UpdateW(tol=1e-10, max_iter=500)
-    return UpdateZ(tol=REDUCTION), UpdateV(tol=REDUCTION, n_kept=0), UpdateU(), UpdateW(tol=REDUCTION)
+    return UpdateZ(tol=REDUCTION), UpdateV(tol=REDUCTION, n_kept=0), UpdateU(tol=REDUCTION), UpdateW(tol=REDUCTION)
 
 
 class PacedWeights(NamedTuple):
@@ -85,8 +88,8 @@ def solve_spmld(
     def alternate(t: int, last: _Point) -> tuple[_Point, Record, bool]:
         state, value, length = last.state, last.value, last.length
         fit: float | None = None
-        for update_block in steps:  # lines 3 to 8: Z, V, U and W, each with P and the other blocks fixed
-            state, value, fit = guarded(update_block, problem, objective, state, value, fit)
+        for _, group in groupby(steps, key=attrgetter("models_fit")):  # lines 3 to 8: Z; V and U; W; with P fixed
+            state, value, fit = guarded(tuple(group), problem, objective, state, value, fit)
         terms, updated = objective.values(problem, state, fit), state
         if extrapolate and t > 1:  # not in the paper; saves iterations
             state, terms, length = try_extrapolation(problem, objective, last.updated, state, terms, length)
@@ -95,7 +98,7 @@ def solve_spmld(
             raise FloatingPointError(f"the objective became {value} in iteration {t}")
         change = abs(last.value - value)
         state, paced = update_P(problem, objective, state, pacing, t)  # lines 9 and 10
-        value, record = _describe(problem, objective, state, paced, terms["fit"])
+        value, record = _describe(problem, objective, state, paced, terms)
         # An objective that is almost 0 relative to its first value has converged, too.
         small = tol is not None and change <= tol * max(abs(last.value), 1e-3 * abs(initial))
         converged = small and t > 1 and (paced.ended or record["mean_weight"] >= 1)
@@ -117,16 +120,25 @@ def update_P(
 
 
 def guarded(
-    step: BlockUpdate, problem: Problem, objective: Objective, state: State, ceiling: float, fit: float | None = None
+    steps: Sequence[BlockUpdate],
+    problem: Problem,
+    objective: Objective,
+    state: State,
+    ceiling: float,
+    fit: float | None = None,
 ) -> tuple[State, float, float | None]:
-    """Apply a step with the close model of the fit, or with the safe model if the objective rises above `ceiling`.
+    """Apply steps with the close model of the fit, or with the safe model if the objective rises above `ceiling`.
 
     Returns the state, an upper bound on its objective, and the value of its fit, or None if that was not computed. The
     squared loss is its own model, and steps that do not model the fit cannot raise the objective, so these are not
-    evaluated.
+    evaluated. Either all steps model the fit, or none does.
     """
-    new = step(problem, objective, state, False)
-    if not step.models_fit:
+
+    def apply(safe: bool) -> State:
+        return reduce(lambda state, step: step(problem, objective, state, safe), steps, state)
+
+    new = apply(False)
+    if not steps[0].models_fit:
         return new, ceiling, fit
     if objective.fit.loss.quadratic:
         return new, ceiling, None
@@ -134,7 +146,7 @@ def guarded(
     value = sum(terms.values())
     if value <= ceiling:
         return new, value, terms["fit"]
-    return step(problem, objective, state, True), ceiling, None
+    return apply(True), ceiling, None
 
 
 def try_extrapolation(
@@ -160,11 +172,16 @@ def try_extrapolation(
 
 
 def _describe(
-    problem: Problem, objective: Objective, state: State, paced: PacedWeights, fit: float
+    problem: Problem, objective: Objective, state: State, paced: PacedWeights, terms: dict[str, float]
 ) -> tuple[float, Record]:
-    """Return the objective without the penalty of the pacing, and the record of the iteration."""
-    xp, terms = namespace(state.U), objective.values(problem, state, fit)
-    means = problem.sum(lambda block, rows: xp.sum(rows.P, axis=0), state.rows) / problem.n
+    """Return the objective without the penalty of the pacing, and the record, given the terms before P changed."""
+    xp = namespace(state.U)
+
+    def sum_block(block: Block, rows: Rows) -> tuple[Array, Array]:
+        return xp.sum(rows.P, axis=0), objective.coupling.value(rows.V, rows.T, rows.P)
+
+    sums, coupling = problem.sum(sum_block, state.rows)
+    means, terms = sums / problem.n, terms | {"coupling": float(coupling)}
     weights = {"mean_weight": float(xp.mean(means)), "mean_weight_per_component": [float(mean) for mean in means]}
     value = sum(terms.values())
     return value, {"objective": value + paced.penalty, **terms, "pacing": paced.penalty, **weights, **paced.record}

@@ -41,10 +41,10 @@ class Loss(ABC):
 
     @abstractmethod
     def majorizer(self, y: Array, f: Array) -> tuple[Array, Array]:
-        """Return weight c and response r: ``c/2 (f' - r)^2`` plus a constant majorizes the loss and touches it at f."""
+        """Return slope g and curvature c: ``value + g (f' - f) + c/2 (f' - f)^2`` majorizes the loss."""
 
     def model(self, y: Array, f: Array) -> tuple[Array, Array]:
-        """Return c and r with the slope of the loss at f and a closer curvature, not always above the loss."""
+        """Return the slope and a closer curvature, whose parabola is not always above the loss."""
         return self.majorizer(y, f)
 
     def slope(self, y: Array, f: Array) -> Array:
@@ -72,7 +72,7 @@ class Squared(Loss):
         return f - y, namespace(f).ones_like(f)
 
     def majorizer(self, y: Array, f: Array) -> tuple[Array, Array]:
-        return namespace(f).ones_like(f), y
+        return self.derivatives(y, f)
 
 
 class Logistic(Loss):
@@ -88,21 +88,20 @@ class Logistic(Loss):
         return 0.5 * (t - y), 0.25 * (1 - t * t)
 
     def majorizer(self, y: Array, f: Array) -> tuple[Array, Array]:
-        c = self._bound(f)[1]
-        return c, y / (2 * c)
+        t, bound = self._bound(f)
+        return 0.5 * (t - y), bound
 
     def model(self, y: Array, f: Array) -> tuple[Array, Array]:
         """Return Newton's curvature where the score has the right sign, and the bound where Newton overshoots."""
         t, bound = self._bound(f)
-        c = namespace(f).where(y * f > 0, 0.25 * (1 - t * t) + 1e-4, bound)
-        return c, f - 0.5 * (t - y) / c
+        newton = 0.2501 - (0.5 * t) ** 2
+        return 0.5 * (t - y), bound - (y * f > 0) * (bound - newton)  # a selection would take twice as long
 
     def _bound(self, f: Array) -> tuple[Array, Array]:
         """Return t = tanh(f / 2) and the curvature t / (2 f) of the majorizer, which is 1/4 at 0."""
         xp = namespace(f)
-        size = xp.abs(f) + TINY  # larger scores do not change
-        t = xp.tanh(0.5 * size)
-        return xp.sign(f) * t, 0.5 * t / size
+        t = xp.tanh(0.5 * f)
+        return t, 0.5 * (xp.abs(t) + 0.5 * TINY) / (xp.abs(f) + TINY)
 
 
 LOSSES: dict[str, Loss] = {"squared": Squared(), "logistic": Logistic()}

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from spmld._arrays import MEMORY, budget, n_bytes, namespace, row_slices
+from spmld._arrays import CACHE, MEMORY, budget, n_bytes, namespace, row_slices
 from spmld._threads import limit_threads
 from spmld.core.entries import ALL_ENTRIES, Entries, ObservedEntries
 from spmld.core.losses import Array
@@ -78,6 +78,11 @@ class Block:
         """Return the labels of some rows, without their features."""
         entries, inside = self.entries.part(s)
         return Block(None, self.Y[inside], self.J[inside], self.group[s], entries)
+
+    def parts(self, n_columns: int) -> Iterator[tuple[slice, "Block"]]:
+        """Yield slices of rows with their labels; temporary arrays of `n_columns` columns should fit into the cache."""
+        for s in row_slices(self.n, self.width + n_columns, budget(self.Y, CACHE)):
+            yield s, self.part(s)
 
 
 @dataclass(frozen=True)

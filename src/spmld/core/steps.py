@@ -7,7 +7,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from spmld._arrays import MEMORY, budget, column_major, namespace, row_slices
+from spmld._arrays import column_major, namespace
 from spmld.core.conjugate_gradient import conjugate_gradient
 from spmld.core.designs import column_squares
 from spmld.core.entries import Entries
@@ -59,9 +59,8 @@ class UpdateV:
 
         def solve_rows(block: Block, rows: Rows) -> Rows:
             parts = []
-            for s in row_slices(block.n, block.width + U.shape[1], budget(U, MEMORY)):
+            for s, part in block.parts(U.shape[1]):
                 V, T, P = rows.V[s, :], rows.T[s, :], rows.P[s, :]
-                part = block.part(s)
                 G, C = objective.fit.quadratic(part, V, U, b, safe)
                 D = objective.coupling.weights(P) + objective.ridge.tV
                 entries = part.entries
@@ -123,8 +122,8 @@ class UpdateU:
 
         def sum_block(block: Block, rows: Rows) -> tuple[Array, Array]:
             A, B = 0.0, 0.0
-            for s in row_slices(block.n, max(i.shape[0], block.width), budget(U, MEMORY)):
-                V, part = rows.V[s, :], block.part(s)
+            for s, part in block.parts(i.shape[0]):
+                V = rows.V[s, :]
                 G, C = objective.fit.quadratic(part, V, U, b, safe)
                 V1 = xp.concat([V, xp.ones_like(V[:, :1])], axis=1)[:, :q]
                 A = A + part.entries.transposed_times(C, products(V1, i, j))

@@ -27,7 +27,10 @@ class Fit:
     loss: Loss = field(default_factory=Squared)
 
     def value(self, block: Block, V: Array, U: Array, b: Array) -> Array:
-        return namespace(U).sum(block.J * self.loss.value(block.Y, block.entries.scores(V, U, b)))
+        def value(part: Block, V: Array) -> Array:
+            return namespace(U).sum(part.J * self.loss.value(part.Y, part.entries.scores(V, U, b)))
+
+        return sum(value(part, V[s, :]) for s, part in block.parts(U.shape[1]))
 
     def slope(self, block: Block, V: Array, U: Array, b: Array) -> Array:
         """Return D, the derivative in the scores. The gradients are D U in V, D^T V in U and D^T 1 in b."""
@@ -38,10 +41,9 @@ class Fit:
 
         With `safe` it lies above the change, so that its minimizer never raises the objective.
         """
-        scores = block.entries.scores(V, U, b)
-        c, response = (self.loss.majorizer if safe else self.loss.model)(block.Y, scores)
-        C = block.J * c
-        return C * (scores - response), C
+        model = self.loss.majorizer if safe else self.loss.model
+        slope, curvature = model(block.Y, block.entries.scores(V, U, b))
+        return block.J * slope, block.J * curvature
 
 
 @dataclass(frozen=True)

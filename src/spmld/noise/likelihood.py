@@ -112,11 +112,11 @@ class NoisyLogistic(Loss):
         return -in_score / xp.where(y > 0, p + TINY, -q - TINY), in_score**2 / (p * q + TINY**2)
 
     def majorizer(self, y: Array, f: Array) -> tuple[Array, Array]:
-        """Return weight and response of a square that majorizes the loss and touches it at f."""
+        """Return slope and curvature of a parabola that majorizes the loss and touches it at f."""
         return LOSSES["logistic"].majorizer(self._soft_label(y, f), f)
 
     def model(self, y: Array, f: Array) -> tuple[Array, Array]:
-        """Return weight and response of a square with the slope of the loss at f and a closer curvature."""
+        """Return the slope of the loss and a closer curvature."""
         return LOSSES["logistic"].model(self._soft_label(y, f), f)
 
     def _soft_label(self, y: Array, f: Array) -> Array:
