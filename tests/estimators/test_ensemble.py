@@ -365,3 +365,25 @@ def test_threads_change_neither_the_fit_nor_the_settings_of_the_process():
     np.testing.assert_array_equal(parallel.out_of_fold_scores_, alone.out_of_fold_scores_)
     assert warnings.filters == filters
     assert threadpool_info() == libraries
+
+
+@pytest.mark.parametrize("error_rate", [0.0, 0.1])
+def test_trees_of_the_noise_estimate_are_grown_once_unless_there_is_noise(error_rate, monkeypatch):
+    """A linear model cannot show products of features, so that boosted trees are asked whether there are errors."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 4))
+    products = np.stack([4 * X[:, i] * X[:, j] for i, j in ((0, 1), (1, 2), (2, 3))], axis=1) - 2
+    scores = 9 * X[:, :3] - 9 if error_rate else products
+    labels = np.where((scores > 0) != (rng.random(scores.shape) < error_rate), 1.0, 0.0)
+    grown, boost = [], views_module.MaskedBoosting.boost
+
+    def count(self, X, *args):
+        trees = boost(self, X, *args)
+        grown.append(len(trees.roots) - len(args[-1].roots))
+        return trees
+
+    monkeypatch.setattr(views_module.MaskedBoosting, "boost", count)
+    fitted = model(views=("linear", "boosting"), n_trees=[30], keep_fraction=1.0).fit(X, labels)
+    assert fitted.noise_.identified == (error_rate > 0)
+    # For the noise, for the setting of the view unless the trees are the same, and for all samples.
+    assert grown == [30] * 3 + [30 if error_rate else 0] * 3 + [30]

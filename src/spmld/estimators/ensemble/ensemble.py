@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from spmld._arrays import contiguous, move, on_accelerator, to_numpy
@@ -240,10 +241,10 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
         views, training = self._prepare_views(data, rng, over)
         X = next(iter(data.engine.in_memory(data.X)), None)
         data.release()
-        self._estimate_noise(views, training)
+        fitted = self._estimate_noise(views, training)
         rates = dict(zip(NOISE_PARAMETERS, self._rates(), strict=True))
         views = {name: view.with_params(**rates) for name, view in views.items()}
-        results = self._search_paths(views, training, over_views)
+        results = self._search_paths(views, training, fitted, over_views)
         trimming = choose_trimming(views, results, training, self.keep_fraction, noisy=self.noise_.identified)
         self._combine_views(results, training, trimming, X, over_views)
         self.training_data_ = KeptData.from_fit(X, training, results, trimming) if self.keep_data else None
@@ -300,21 +301,30 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
         X = contiguous(X)
         return X if sp.issparse(X) else to_device(X, self.device)
 
-    def _estimate_noise(self, views: Mapping[str, View], data: Mapping[str, TrainingData]) -> None:
-        """Estimate the noise rates, unless they are given."""
+    def _estimate_noise(self, views: Mapping[str, View], data: Mapping[str, TrainingData]) -> dict[str, list[Any]]:
+        """Estimate the noise rates, unless they are given.
+
+        Returns the estimators of each fold of views that may have been fitted, and are those of the estimated rates.
+        """
         scaled = data["linear" if "linear" in data else next(iter(data))]
-        boosting = views["boosting"].estimator if "boosting" in views else None
-        if boosting is None and isinstance(self.views, str):
-            boosting = default_boosting(scaled.data, check_random_state(self.random_state).randint(2**31 - 1))
+        boosting = [clone(views["boosting"].estimator) for _ in range(scaled.n_folds)] if "boosting" in views else []
+        if not boosting and isinstance(self.views, str):
+            boosting = default_boosting(scaled, check_random_state(self.random_state).randint(2**31 - 1))
         rates = self.false_positive_rate, self.false_negative_rate
         scored = replace(scaled, loss=entry_log_loss)
         self.noise_, fitted = estimate_rates(scored, rates, boosting=boosting, device=self.device)
         self.false_positive_rate_, self.false_negative_rate_ = fitted
+        noisy = self.false_positive_rate_.any() or self.false_negative_rate_.any()
+        return {"boosting": boosting} if "boosting" in views and not noisy else {}
 
     def _search_paths(
-        self, views: Mapping[str, View], data: Mapping[str, TrainingData], over_views: Map
+        self,
+        views: Mapping[str, View],
+        data: Mapping[str, TrainingData],
+        fitted: Mapping[str, list[Any]],
+        over_views: Map,
     ) -> dict[str, PathResult]:
-        """Return the best setting of each view."""
+        """Return the best setting of each view, starting from the estimators in `fitted`."""
         self.cv_results_: list[dict[str, Any]] = []
         lock = Lock()
 
@@ -324,7 +334,7 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
                 return report_progress(self, result)
 
         def search(name: str) -> PathResult:
-            return search_path(views[name], data[name], record)
+            return search_path(views[name], data[name], record, fitted.get(name))
 
         results = dict(zip(views, over_views(search, views), strict=True))
         order = list(views)

@@ -1,11 +1,10 @@
 """Noise rates from out-of-fold scores of logistic regression."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from spmld.core.losses import LOSSES
 from spmld.estimators.ensemble.training_data import TrainingData
@@ -14,7 +13,7 @@ from spmld.estimators.ensemble.views import boosting_view, default_views, linear
 from spmld.labels import Labels
 from spmld.noise import NoiseEstimate, NoiseRates, estimate_noise
 from spmld.noise.curve import MAX_RATE
-from spmld.scale.block_data import BlockData, BlockValues
+from spmld.scale.block_data import BlockValues
 
 NOISE_CS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 """Inverse regularization strengths to choose from."""
@@ -25,7 +24,7 @@ NOISE_TOL = 3e-3
 
 
 def fit_noise_scores(
-    data: TrainingData, *, boosting: Any = None, **params: Any
+    data: TrainingData, *, boosting: Sequence[Any] = (), **params: Any
 ) -> tuple[BlockValues, Callable[[], list[BlockValues]]]:
     """Fit logistic regression for each label, without a label graph.
 
@@ -33,8 +32,8 @@ def fit_noise_scores(
     ----------
     data : TrainingData
         Scaled features, with `entry_log_loss` as the loss.
-    boosting : MaskedBoosting, optional
-        Boosted trees.
+    boosting : sequence of MaskedBoosting, default=()
+        Boosted trees for each fold, which `alternatives` fits in place.
     **params
         Other parameters of `MaskedLogistic`.
 
@@ -52,14 +51,14 @@ def fit_noise_scores(
     def alternatives() -> list[BlockValues]:
         C = RELAXATION * path.params["C"]
         models = [[fitted.set_params(C=C) for fitted in path.estimators]]
-        models += [] if boosting is None else [[clone(boosting) for _ in path.estimators]]
+        models += [list(boosting)] if boosting else []
         return [data.cross_fit(estimators)[1] for estimators in models]
 
     return path.scores, alternatives
 
 
 def estimate_rates(
-    data: TrainingData, rates: tuple[Any, Any], *, boosting: Any = None, device: Any = None
+    data: TrainingData, rates: tuple[Any, Any], *, boosting: Sequence[Any] = (), device: Any = None
 ) -> tuple[NoiseEstimate, NoiseRates]:
     """Return the estimate of the noise, and the noise rates of each label.
 
@@ -89,11 +88,11 @@ def estimate_rates(
     return noise, NoiseRates(alpha, np.minimum(beta, MAX_RATE - alpha))
 
 
-def default_boosting(data: BlockData, random_state: Any) -> Any:
-    """Return the boosted trees of `fit_noise_scores`, or None for large data, see `default_views`."""
-    if "boosting" not in default_views(data.n, *data.shape):
-        return None
-    return boosting_view().with_params(random_state=random_state).estimator
+def default_boosting(data: TrainingData, random_state: Any) -> list[Any]:
+    """Return the boosted trees of `fit_noise_scores`, or none for large data, see `default_views`."""
+    if "boosting" not in default_views(data.data.n, *data.data.shape):
+        return []
+    return [boosting_view().with_params(random_state=random_state).estimator for _ in range(data.n_folds)]
 
 
 def entry_log_loss(Y: Any, scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,6 +1,6 @@
 """Fits of the views: their transformers, the search of their settings, the choice of trimming, and the final fits."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy, deepcopy
 from typing import Any, NamedTuple
 
@@ -62,7 +62,9 @@ class PathResult(NamedTuple):
     estimators: list[Any]
 
 
-def search_path(view: View, data: TrainingData, record: Callback | None = None) -> PathResult:
+def search_path(
+    view: View, data: TrainingData, record: Callback | None = None, start: Sequence[Any] | None = None
+) -> PathResult:
     """Return the setting of a view with the lowest held-out loss, by hill climbing along its path.
 
     The search evaluates the setting ``view.start`` and its successor. It moves on while the loss decreases, toward the
@@ -80,6 +82,8 @@ def search_path(view: View, data: TrainingData, record: Callback | None = None) 
         Called with a dict for each setting: "part", the name of the view, "choice", its parameters, and "loss". If it
         returns True the search stops. The loss of a setting that was fitted to the first fold only is that of the best
         setting plus the difference on this fold.
+    start : sequence of estimators, optional
+        Estimators of the folds, which are fitted in place; by default clones of that of the view.
 
     Returns
     -------
@@ -105,7 +109,8 @@ def search_path(view: View, data: TrainingData, record: Callback | None = None) 
     >>> search_path(view, data).params["C"]
     10.0
     """
-    estimators, scored = [clone(view.estimator) for _ in range(data.n_folds)], data.scored()
+    estimators = [clone(view.estimator) for _ in range(data.n_folds)] if start is None else list(start)
+    scored = data.scored()
     losses: dict[int, float] = {}
     best, empty, stopped = PathResult({}, (), np.inf, []), [False] * data.n_folds, False
 
