@@ -36,6 +36,16 @@ class TestLoss:
             expected = likelihood * expected + (1 - likelihood) * opposite
         assert curvature == pytest.approx(expected, abs=1e-6)
 
+    @given(t=st.floats(0, 1), f=scores)
+    def test_the_soft_loss_is_the_expected_loss_and_has_its_derivatives(self, loss, t, f):
+        f, h, one = np.asarray([f]), 1e-5, np.ones(1)
+        expected = t * loss.value(one, f) + (1 - t) * loss.value(-one, f)
+        np.testing.assert_allclose(loss.soft_value(t, f), expected, rtol=1e-12, atol=1e-12)
+        slope, curvature = loss.soft_derivatives(t, f)
+        difference = (loss.soft_value(t, f + h) - loss.soft_value(t, f - h)) / (2 * h)
+        np.testing.assert_allclose(slope, difference, atol=5e-6 * (1 + abs(difference[0])))
+        np.testing.assert_array_equal(curvature, loss.derivatives(one, f)[1])
+
     @given(y=signs, f=scores, other=scores)
     def test_majorizer_lies_above_and_touches(self, loss, y, f, other):
         y, f, other = (np.asarray(v) for v in (y, f, other))

@@ -51,6 +51,17 @@ class Loss(ABC):
         """Return the derivative in the score."""
         return self.derivatives(y, f)[0]
 
+    def soft_value(self, t: Array, f: Array) -> Array:
+        """Return the expected loss of labels that are positive with probability t."""
+        one = namespace(f).ones_like(f[..., :1])
+        return t * self.value(one, f) + (1 - t) * self.value(-one, f)
+
+    def soft_derivatives(self, t: Array, f: Array) -> tuple[Array, Array]:
+        """Return the derivatives of `soft_value` in the score. The second one must be the same for both labels."""
+        one = namespace(f).ones_like(f[..., :1])
+        slope, curvature = self.derivatives(one, f)
+        return t * slope + (1 - t) * self.slope(-one, f), curvature
+
     def columns(self, keep: Array | slice) -> "Loss":
         """Return the loss of some labels."""
         return self
@@ -86,6 +97,12 @@ class Logistic(Loss):
     def derivatives(self, y: Array, f: Array) -> tuple[Array, Array]:
         t = namespace(f).tanh(0.5 * f)
         return 0.5 * (t - y), 0.25 * (1 - t * t)
+
+    def soft_value(self, t: Array, f: Array) -> Array:
+        return softplus(f) - t * f
+
+    def soft_derivatives(self, t: Array, f: Array) -> tuple[Array, Array]:
+        return self.derivatives(2 * t - 1, f)
 
     def majorizer(self, y: Array, f: Array) -> tuple[Array, Array]:
         t, bound = self._bound(f)

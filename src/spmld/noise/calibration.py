@@ -178,19 +178,16 @@ class _PooledLoss:
     likelihood: Loss
 
     def value(self, a: float, b: float, c: _Floats) -> float:
-        log_odds, t = a * self.z + b + c[self.labels], self.targets
-        positive, negative = (self.likelihood.value(np.asarray(y), log_odds) for y in (1.0, -1.0))
-        return float(self.weights @ (t * positive + (1 - t) * negative) + self.penalty / 2 * c @ c)
+        log_odds = a * self.z + b + c[self.labels]
+        return float(self.weights @ self.likelihood.soft_value(self.targets, log_odds) + self.penalty / 2 * c @ c)
 
     def newton_step(self, a: float, b: float, c: _Floats) -> tuple[float, float, _Floats, float]:
         """Return the steps of a, b and c, and the decrease that they predict.
 
         The Hessian is diagonal in c, which is eliminated.
         """
-        log_odds, t = a * self.z + b + c[self.labels], self.targets
-        positive, curvature = self.likelihood.derivatives(np.asarray(1.0), log_odds)
-        residual = self.weights * (t * positive + (1 - t) * self.likelihood.slope(np.asarray(-1.0), log_odds))
-        curvature = self.weights * curvature
+        slope, curvature = self.likelihood.soft_derivatives(self.targets, a * self.z + b + c[self.labels])
+        residual, curvature = self.weights * slope, self.weights * curvature
 
         def sums(values: _Floats) -> _Floats:
             return np.asarray(np.bincount(self.labels, values, minlength=len(c)), dtype=float)
