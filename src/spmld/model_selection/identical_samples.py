@@ -6,6 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from spmld._arrays import CACHE, row_slices
+
 
 def hash_samples(X: Any) -> NDArray[np.uint64]:
     """Return a number for each sample that is the same for identical samples, and 0 if all features are 0.
@@ -27,10 +29,13 @@ def hash_samples(X: Any) -> NDArray[np.uint64]:
     # Products with random odd integers modulo 2^64; sums do not depend on the order.
     factors = np.random.default_rng(0).integers(2**63, size=d, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
     if not sp.issparse(X):
-        return np.asarray(_bits(np.asarray(X)) @ factors)
-    rows = sp.csr_array(X)
-    total = np.concatenate([[np.uint64(0)], np.cumsum(_bits(rows.data) * factors[rows.indices], dtype=np.uint64)])
-    return np.asarray(total[rows.indptr[1:]] - total[rows.indptr[:-1]])
+        X, hashes = np.asarray(X), np.zeros(X.shape[0], dtype=np.uint64)
+        for rows in row_slices(X.shape[0], d, CACHE):
+            hashes[rows] = _bits(X[rows]) @ factors
+        return hashes
+    X = sp.csr_array(X)
+    total = np.concatenate([[np.uint64(0)], np.cumsum(_bits(X.data) * factors[X.indices], dtype=np.uint64)])
+    return np.asarray(total[X.indptr[1:]] - total[X.indptr[:-1]])
 
 
 def group_identical(hashes: NDArray[np.uint64]) -> tuple[NDArray[np.intp], int]:
