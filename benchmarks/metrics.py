@@ -10,7 +10,7 @@ import numpy as np
 import sklearn.metrics as sk
 
 from benchmarks.ratios import record
-from spmld import metrics
+from spmld.metrics.registry import METRICS
 
 
 def _mean_over_labels(metric: Callable[..., float]) -> Callable[..., float]:
@@ -61,7 +61,7 @@ def main(n: int = 20_000, l: int = 500) -> None:
     print(f"{n} samples, {l} labels, none missing")
     print(f"{'metric':32}{'sklearn s':>10}{'spmld s':>9}{'ratio':>8}{'2n / n':>8}")
     for name, function in SKLEARN.items():
-        metric = metrics.METRICS[name]
+        metric = METRICS[name]
         sklearn_time, expected = _seconds(function, once["Y"], once[metric.needs])
         seconds, value = _seconds(metric.function, once["Y"], once[metric.needs])
         double, _ = _seconds(metric.function, twice["Y"], twice[metric.needs])

@@ -13,7 +13,7 @@ from benchmarks.ratios import fastest_time
 from spmld import SelfPacedEnsemble, save
 from spmld.datasets import make_planted
 
-PREDICT = "import spmld, numpy; spmld.load({path!r}).predict(numpy.zeros((1, 20)))"
+PREDICT = "import spmld, numpy; spmld.load({path!r}).predict(numpy.zeros((1, {d})))"
 
 
 def main():
@@ -27,7 +27,7 @@ def main():
             "spmld --help": ["-m", "spmld.cli", "--help"],
             "import sklearn.base": ["-c", "import sklearn.base"],
             "import skops.io": ["-c", "import skops.io"],
-            "load a model, first prediction": ["-c", PREDICT.format(path=path)],
+            "load a model, first prediction": ["-c", PREDICT.format(path=path, d=data.X.shape[1])],
         }
         for name, arguments in commands.items():
             seconds = fastest_time(

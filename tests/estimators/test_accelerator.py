@@ -11,7 +11,7 @@ from spmld.core import correlation
 from spmld.core.problem import Engine
 from spmld.datasets import make_planted
 from spmld.estimators import FeatureScaler, _inputs, scaling
-from spmld.estimators.ensemble import ensemble
+from spmld.estimators.ensemble import ensemble, training_data
 from spmld.estimators.scaling import LandmarkFeatures
 from spmld.labels import hide_labels, read_labels
 
@@ -29,7 +29,7 @@ def accelerator(monkeypatch):
         asked.append(isinstance(values, torch.Tensor))
         return asked[-1]
 
-    for module in (arrays, correlation, scaling, ensemble):
+    for module in (arrays, correlation, scaling, ensemble, training_data):
         monkeypatch.setattr(module, "on_accelerator", is_tensor)
     return asked
 

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+import torch
 
-from spmld.pacing.trimming import trim
+from spmld.core.problem import Engine
+from spmld.pacing.trimming import trim, trim_blocks
 
 
 @pytest.mark.parametrize("fraction", [0.8, 0.9, 0.95])
@@ -20,6 +22,9 @@ def test_trim_keeps_a_fraction_of_the_positives_and_a_larger_one_of_the_negative
         assert weights.mean() == pytest.approx(fraction if sign > 0 else 1 - 0.3 * (1 - fraction), abs=0.01)
         assert losses[weights == 0].min() > losses[weights == 1].max()
     np.testing.assert_array_equal(trim(scores, Y, 1.0), ~np.isnan(Y))
+    tensors = (torch.asarray(scores),), (torch.asarray(np.nan_to_num(Y).astype(np.int8)),)
+    (kept,) = trim_blocks(Engine(), *tensors, torch.zeros(6, dtype=torch.float64), fraction)
+    np.testing.assert_array_equal(kept.numpy(), P)
 
 
 def test_the_only_positive_of_a_label_is_kept():

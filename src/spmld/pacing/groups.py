@@ -169,12 +169,12 @@ def _totals(values: Array, index: Array, like: Array, count: int) -> Array:
 Groups = ColumnGroups | EntryGroups
 
 
-def polarity_groups(signs: NDArray[Any]) -> EntryGroups:
+def polarity_groups(signs: Array) -> EntryGroups:
     """Return the groups of negatives and positives of each label, in this order.
 
     Parameters
     ----------
-    signs : ndarray of shape (n_samples, n_labels)
+    signs : array of shape (n_samples, n_labels)
         Labels -1 and +1; entries that are 0 belong to no group.
 
     Returns
@@ -189,9 +189,9 @@ def polarity_groups(signs: NDArray[Any]) -> EntryGroups:
     array([[0, 3],
            [1, 4]])
     """
-    count = 2 * signs.shape[1]
-    index = 2 * np.arange(signs.shape[1]) + (signs > 0)
-    return EntryGroups((np.where(signs != 0, index, count),), count)
+    xp, count = namespace(signs), 2 * signs.shape[1]
+    index = xp.arange(0, count, 2, device=signs.device) + xp.astype(signs > 0, xp.int64)
+    return EntryGroups((xp.where(signs != 0, index, count + 0 * index),), count)
 
 
 def keep_easiest(weights: NDArray[Any], losses: NDArray[Any], groups: Any) -> NDArray[Any]:

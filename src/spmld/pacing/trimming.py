@@ -49,14 +49,16 @@ def trim(scores: NDArray[np.float64], Y: Any, keep_fraction: float) -> NDArray[n
     array([1., 1., 1., 1., 0., 1.])
     """
     signs = read_labels(Y).signs
-    (kept,) = trim_blocks(Engine(), (scores,), (signs,), signs.shape[1], keep_fraction)
+    (kept,) = trim_blocks(Engine(), (scores,), (signs,), np.zeros(2 * signs.shape[1]), keep_fraction)
     return np.asarray(kept, dtype=float)
 
 
 def trim_blocks(
-    engine: Engine, scores: Sequence[Any], signs: Sequence[Any], n_labels: int, keep_fraction: float
+    engine: Engine, scores: Sequence[Any], signs: Sequence[Any], totals: Any, keep_fraction: float
 ) -> tuple[Any, ...]:
     """Return where the weights of `trim` are 1, for scores and signs in row blocks, known to the engine.
+
+    `totals` has the shape (2 * n_labels,), and the library and the device of the blocks.
 
     Examples
     --------
@@ -64,14 +66,14 @@ def trim_blocks(
     >>> from spmld.core.problem import Engine
     >>> from spmld.pacing.trimming import trim_blocks
     >>> scores, signs = [np.array([[3.0], [-5.0]]), np.array([[1.0]])], [np.array([[1], [1]]), np.array([[1]])]
-    >>> [kept.ravel().tolist() for kept in trim_blocks(Engine(), scores, signs, 1, keep_fraction=0.6)]
+    >>> [kept.ravel().tolist() for kept in trim_blocks(Engine(), scores, signs, np.zeros(2), 0.6)]
     [[True, False], [True]]
     """
     if keep_fraction == 1:
         return engine.map(lambda S: S != 0, signs)
     fractions = (1 - NEGATIVE_RATIO * (1 - keep_fraction), keep_fraction)
     losses, indices = engine.map(_observed_losses, scores, signs), engine.map(_observed_groups, signs)
-    groups = EntryGroups(indices, 2 * n_labels, engine, np.zeros(2 * n_labels))
+    groups = EntryGroups(indices, totals.shape[0], engine, totals)
     parameters = QuantileSchedule(start=fractions, stop=fractions).parameters(0, losses, groups)
     return engine.map(_put, signs, HardPacing().weights(losses, parameters, groups))
 
@@ -79,15 +81,15 @@ def trim_blocks(
 def _observed_losses(scores: Any, signs: Any) -> Any:
     """Return the losses of the observed entries as a column."""
     observed = signs != 0
-    return LOSSES["logistic"].value(signs[observed, None].astype(float), scores[observed, None])
+    return LOSSES["logistic"].value(signs[observed] * 1.0, scores[observed])[:, None]
 
 
 def _observed_groups(signs: Any) -> Any:
-    return polarity_groups(signs).indices[0][signs != 0, None]
+    return polarity_groups(signs).indices[0][signs != 0][:, None]
 
 
 def _put(signs: Any, values: Any) -> Any:
     """Return where the values of the observed entries are not 0."""
     kept = signs != 0
-    kept[kept] = values[:, 0] != 0
+    kept[signs != 0] = values[:, 0] != 0
     return kept

@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
-from spmld._arrays import arrays_to_numpy, features_to_numpy, numpy_dtype
+from spmld._arrays import arrays_to_numpy, features_to_numpy, move, numpy_dtype, on_accelerator, to_numpy
 from spmld._threads import Map
 from spmld.core.lazy_matrix import loaded
 from spmld.estimators._base import MultiLabelEstimator
@@ -273,7 +273,11 @@ class TrainingData:
         """
         engine, signs = self.data.engine, self.data.signs
         signs = signs if fold is None else engine.map(_select_rows, signs, self.folds.train[fold])
-        kept = trim_blocks(engine, scores, signs, self.data.shape[1], keep_fraction)
+        like, totals = self.data.example, np.zeros(2 * self.data.shape[1])
+        if on_accelerator(like):
+            scores, signs = (engine.map(partial(move, X=like), values) for values in (scores, signs))
+            totals = move(totals.astype(numpy_dtype(like)), like)
+        kept = engine.map(to_numpy, trim_blocks(engine, scores, signs, totals, keep_fraction))
         return kept if self.trusted is None else engine.map(np.logical_or, kept, (self.trusted,))
 
     def kept_weights(self, kept: BlockValues) -> BlockValues:
