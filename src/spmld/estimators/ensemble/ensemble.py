@@ -68,6 +68,8 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
        - "forest" (optional): a random forest for each label (`MaskedForest`);
        - "latent" (optional): all labels from a few latent labels (`SPMLD`).
 
+       Features are scaled, and all but "latent" are fitted in single precision.
+
     3. Trimming: the hardest positives and negatives of each label, by the out-of-fold losses of the best view, get
        weight 0, see `spmld.pacing.trimming.trim`, because wrong labels are among the hardest. Nothing is trimmed if
        noise is identified, or unless this decreases the loss of held-out entries. The views are fitted to the remaining
@@ -304,7 +306,7 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
     def _estimate_noise(self, views: Mapping[str, View], data: Mapping[str, TrainingData]) -> dict[str, list[Any]]:
         """Estimate the noise rates, unless they are given.
 
-        Returns the estimators of each fold of views that may have been fitted, and are those of the estimated rates.
+        Returns estimators of the folds of a view, which are fitted to these rates or not fitted.
         """
         scaled = data["linear" if "linear" in data else next(iter(data))]
         boosting = [clone(views["boosting"].estimator) for _ in range(scaled.n_folds)] if "boosting" in views else []
@@ -314,15 +316,10 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
         scored = replace(scaled, loss=entry_log_loss)
         self.noise_, fitted = estimate_rates(scored, rates, boosting=boosting, device=self.device)
         self.false_positive_rate_, self.false_negative_rate_ = fitted
-        noisy = self.false_positive_rate_.any() or self.false_negative_rate_.any()
-        return {"boosting": boosting} if "boosting" in views and not noisy else {}
+        return {"boosting": boosting} if "boosting" in views and not any(rate.any() for rate in fitted) else {}
 
     def _search_paths(
-        self,
-        views: Mapping[str, View],
-        data: Mapping[str, TrainingData],
-        fitted: Mapping[str, list[Any]],
-        over_views: Map,
+        self, views: Mapping[str, View], data: Mapping[str, TrainingData], fitted: Mapping[str, Any], over_views: Map
     ) -> dict[str, PathResult]:
         """Return the best setting of each view, starting from the estimators in `fitted`."""
         self.cv_results_: list[dict[str, Any]] = []

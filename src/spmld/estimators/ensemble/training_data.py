@@ -323,11 +323,12 @@ def _score_folds(models: Sequence[Any], n_labels: int, X: Any, *tested: Any) -> 
     They have the precision of the features.
     """
     X, count = loaded(X), np.sum(tested, axis=0)
-    scores = np.zeros((len(count), n_labels), dtype=numpy_dtype(X))
+    scores, repeated = np.zeros((len(count), n_labels), dtype=numpy_dtype(X)), count.max() > 1
     for model, rows in zip(models, tested, strict=True):
         if model is not None and rows.any():
-            scores[rows] += decision_scores(model, X[rows])
-    return scores / np.maximum(count, 1)[:, None] if count.max() > 1 else scores
+            part = decision_scores(model, X[rows])
+            scores[rows] = scores[rows] + part if repeated else part
+    return scores / np.maximum(count, 1)[:, None] if repeated else scores
 
 
 def _any_fold(*tested: Any) -> Any:
