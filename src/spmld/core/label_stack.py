@@ -21,7 +21,7 @@ from spmld.core.problem import Block
 
 MAX_VALUES = 2**18
 """Maximum number of values of X in a stack of several labels."""
-MAX_COEFFICIENTS = 2**15
+MAX_COEFFICIENTS = 2**17
 """Maximum number of coefficients in a stack of several labels."""
 
 
