@@ -80,6 +80,13 @@ def test_fits_in_single_precision_follow_fits_in_double_precision(features, monk
     np.testing.assert_allclose(single.out_of_fold_scores_, double.out_of_fold_scores_, atol=1e-3)
 
 
+def test_a_view_has_one_of_two_precisions():
+    with pytest.raises(ValueError, match="dtype of a view must be 'float32', 'float64' or None, got 'float16'"):
+        View("half", FeatureScaler(), MaskedRidge(), dtype="float16")
+    double = View("double", FeatureScaler(), MaskedRidge(), dtype="float64")
+    assert model(views=(double,)).fit(DATA.X.astype(np.float32), Y).estimators_["double"].coef_.dtype == np.float64
+
+
 class Landscape:
     """Training data on which the setting alpha=i + 1 has the i-th loss."""
 

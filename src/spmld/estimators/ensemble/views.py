@@ -80,6 +80,10 @@ class View:
     costly: bool = False
     dtype: str | None = None
 
+    def __post_init__(self) -> None:
+        if self.dtype not in ("float32", "float64", None):
+            raise ValueError(f"dtype of a view must be 'float32', 'float64' or None, got {self.dtype!r}")
+
     def with_params(self, **params: Any) -> "View":
         """Return the view with those of the parameters that its estimator has."""
         return replace(self, estimator=with_params(self.estimator, **params))
