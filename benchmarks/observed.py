@@ -77,7 +77,8 @@ def compare(n, d, l):
                 loops |= {f"{solver}, {threads} threads": loop(X, Y, mask, solver) for solver in SOLVERS}
         name = min(loops, key=loops.get)
         ours = {jobs: seconds(MaskedLogistic(n_jobs=jobs).fit, X, Y, mask=mask) for jobs in (1, 2)}
-        record(f"MaskedLogistic, {d:,} features, {observed:.0%} observed / fastest loop", min(ours.values()), loops[name])
+        title = f"MaskedLogistic, {d:,} features, {observed:.0%} observed / fastest loop"
+        record(title, min(ours.values()), loops[name])
         print(
             f"  {observed:4.0%} observed: MaskedLogistic {ours[1]:6.2f} s, n_jobs=2 {ours[2]:6.2f} s; "
             f"fastest loop ({name}) {loops[name]:6.2f} s, {loops[name] / min(ours.values()):.1f} times as long; "
