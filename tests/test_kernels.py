@@ -67,7 +67,10 @@ def test_folds_and_scores_do_not_depend_on_the_cpu(name, expected, tmp_path):
         pytest.skip(env)
     results = fit(env, tmp_path / "results.npz")
     for key, value in expected.items():
-        np.testing.assert_allclose(results[key], value, rtol=0, atol=0 if "folds" in key else 1e-6, err_msg=key)
+        # The views of the ensemble are fitted in single precision.
+        single = key in ("scores of SelfPacedEnsemble", "out-of-fold scores")
+        tol = 0 if "folds" in key else 1e-5 if single else 1e-6
+        np.testing.assert_allclose(results[key], value, rtol=0, atol=tol, err_msg=key)
 
 
 def test_scores_on_real_data(load, tmp_path):

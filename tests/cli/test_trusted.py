@@ -110,7 +110,7 @@ def test_complete_and_report_accept_verified_samples(cli):
     model = expected_model(VERIFIED)
     suggestions = model.complete(X, Y).suggestions(Y, min_confidence=0)
     assert status == 0
-    assert float(out.split()[1].split(",")[2]) == pytest.approx(suggestions[0][2])
+    assert float(out.split()[1].split(",")[2]) == pytest.approx(suggestions[0][2], abs=1e-4)
     options = ["--method", "MaskedLogistic", "--param", "false_positive_rate=0.1", "--no-audit", "-o", "report.html"]
     status, _, err = cli("report", "marked.csv", "--trusted", "verified", *options)
     assert status == 0, err

@@ -16,6 +16,7 @@ from tests.review.running import RunningReview
 
 FRAME, TRUTH = make_songs(120)
 IDS = FRAME["song_id"].tolist()
+N_REVIEWED = 80
 ROLES = ["--text", "review", "--tags", "tags", "--id", "song_id"]
 
 
@@ -36,7 +37,7 @@ def test_text_tags_and_identifiers_with_the_roles_of_the_model(tmp_path):
     succeed(tmp_path, "fit", "songs.csv", *ROLES, "-o", "songs.skops", "--no-held-out")
     review = RunningReview(tmp_path, "songs.csv", "--model", "songs.skops", "--reviewer", "ann")
     state, seen = review.ask(), {}
-    for _ in range(40):
+    for _ in range(N_REVIEWED):
         entry = state["entries"][0]
         assert entry["sample_name"] == IDS[entry["sample"]]
         assert FRAME["review"][entry["sample"]] in [text for _, text in entry["view"]["texts"]]
@@ -70,12 +71,12 @@ def test_text_tags_and_identifiers_with_the_roles_of_the_model(tmp_path):
             assert Y[sample, TAGS.index(label)] == truth
         else:
             assert (before[sample]["tags"], truth) == ("", False)  # [] would mean that all tags are absent
-    missing = 40 - trusted.to_numpy().sum()
+    missing = N_REVIEWED - trusted.to_numpy().sum()
     counted = "1 entry" if missing == 1 else f"{missing} entries"
     assert f"{counted}: absent, but not written, because the field 'tags' is empty" in err
     arguments = [word.replace("reviewed.csv", "negative.csv") for word in arguments]
     out, _ = succeed(tmp_path, *arguments, "--empty-is", "negative", "--json")
-    assert (json.loads(out)["trusted_entries"], json.loads(out)["unwritten"]) == (40, 0)
+    assert (json.loads(out)["trusted_entries"], json.loads(out)["unwritten"]) == (N_REVIEWED, 0)
 
     # The trusted entries are matched by identifier, and are not shown again.
     pd.read_csv(tmp_path / "reviewed.csv")[::-1].to_csv(tmp_path / "reversed.csv", index=False)

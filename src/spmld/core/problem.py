@@ -79,9 +79,12 @@ class Block:
         entries, inside = self.entries.part(s)
         return Block(None, self.Y[inside], self.J[inside], self.group[s], entries)
 
-    def parts(self, n_columns: int) -> Iterator[tuple[slice, "Block"]]:
-        """Yield slices of rows with their labels; temporary arrays of `n_columns` columns should fit into the cache."""
-        for s in row_slices(self.n, self.width + n_columns, budget(self.Y, CACHE)):
+    def parts(self, n_columns: int, size: int = 0) -> Iterator[tuple[slice, "Block"]]:
+        """Yield slices of rows with their labels.
+
+        Temporary arrays of `n_columns` columns should fit into the cache, unless results of a given size do not.
+        """
+        for s in row_slices(self.n, self.width + n_columns, budget(self.Y, max(CACHE, size))):
             yield s, self.part(s)
 
 

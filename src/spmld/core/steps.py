@@ -122,7 +122,7 @@ class UpdateU:
 
         def sum_block(block: Block, rows: Rows) -> tuple[Array, Array]:
             A, B = 0.0, 0.0
-            for s, part in block.parts(i.shape[0]):
+            for s, part in block.parts(i.shape[0], l * i.shape[0]):
                 V = rows.V[s, :]
                 G, C = objective.fit.quadratic(part, V, U, b, safe)
                 V1 = xp.concat([V, xp.ones_like(V[:, :1])], axis=1)[:, :q]

@@ -208,10 +208,8 @@ class MaskedBoosting(MultiLabelEstimator):
         """Return the trees of the last fit with leaves that are fitted to all samples, some trees at a time."""
         trees, n = self.trees_, len(signs)
         leaves_of_trees = trees.leaves(X)
-        scores, value = (
-            np.tile(self.intercept_, (n, 1)),
-            np.zeros((len(trees.feature), signs.shape[1]), trees.value.dtype),
-        )
+        scores = np.tile(self.intercept_, (n, 1))
+        value = np.zeros((len(trees.feature), signs.shape[1]), np.float32)
         ends, n_trees = [*trees.roots, len(value)], max(round(MAX_STEP / self.learning_rate), 1)
         for first in range(0, len(trees.roots), n_trees):
             stop = min(first + n_trees, len(trees.roots))

@@ -191,7 +191,7 @@ def polarity_groups(signs: Array) -> EntryGroups:
     """
     xp, count = namespace(signs), 2 * signs.shape[1]
     index = xp.arange(0, count, 2, device=signs.device) + xp.astype(signs > 0, xp.int64)
-    return EntryGroups((xp.where(signs != 0, index, count + 0 * index),), count)
+    return EntryGroups((xp.where(signs != 0, index, xp.full_like(index, count)),), count)
 
 
 def keep_easiest(weights: NDArray[Any], losses: NDArray[Any], groups: Any) -> NDArray[Any]:

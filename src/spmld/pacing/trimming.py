@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spmld._arrays import namespace
 from spmld.core.losses import LOSSES
 from spmld.core.problem import Engine
 from spmld.labels import read_labels
@@ -90,6 +91,6 @@ def _observed_groups(signs: Any) -> Any:
 
 def _put(signs: Any, values: Any) -> Any:
     """Return where the values of the observed entries are not 0."""
-    kept = signs != 0
-    kept[signs != 0] = values[:, 0] != 0
+    observed, kept = signs != 0, namespace(signs).zeros_like(signs != 0)
+    kept[observed] = values[:, 0] != 0
     return kept

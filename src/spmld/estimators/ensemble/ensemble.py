@@ -68,7 +68,7 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
        - "forest" (optional): a random forest for each label (`MaskedForest`);
        - "latent" (optional): all labels from a few latent labels (`SPMLD`).
 
-       Features are scaled, and all but "latent" are fitted in single precision.
+       Features are scaled. All views but "latent" are fitted in single precision.
 
     3. Trimming: the hardest positives and negatives of each label, by the out-of-fold losses of the best view, get
        weight 0, see `spmld.pacing.trimming.trim`, because wrong labels are among the hardest. Nothing is trimmed if
@@ -294,8 +294,7 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
         self.transformers_, features = fit_transformers(views, data, rng)
         shared = {"random_state": rng.randint(2**31 - 1), "device": self.device}
         views = {name: view.with_params(**shared) for name, view in views.items()}
-        hashed, seed = next(iter(features.values())).X, rng.randint(2**31 - 1)
-        folds, self.n_repeated_samples_ = split_samples(self.cv, data, hashed, seed)
+        folds, self.n_repeated_samples_ = split_samples(self.cv, data, rng.randint(2**31 - 1))
         loss = HeldOutLoss(self.scoring)
         return views, {name: TrainingData(features[name], folds, loss, over) for name in views}
 
@@ -306,7 +305,8 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
     def _estimate_noise(self, views: Mapping[str, View], data: Mapping[str, TrainingData]) -> dict[str, list[Any]]:
         """Estimate the noise rates, unless they are given.
 
-        Returns estimators of the folds of a view, which are fitted to these rates or not fitted.
+        Returns the boosted trees of the folds by the name of their view, if the rates are 0. They are not fitted if the
+        estimate did not need them.
         """
         scaled = data["linear" if "linear" in data else next(iter(data))]
         boosting = [clone(views["boosting"].estimator) for _ in range(scaled.n_folds)] if "boosting" in views else []

@@ -78,8 +78,8 @@ class Folds(NamedTuple):
         return Folds(self.number, self.train[chosen], self.test[chosen], self.train_counts[chosen])
 
 
-def split_samples(cv: Any, data: BlockData, hashed: BlockValues, seed: int) -> tuple[Folds, int]:
-    """Return the folds, and the number of samples that are identical to an earlier one.
+def split_samples(cv: Any, data: BlockData, seed: int) -> tuple[Folds, int]:
+    """Return the folds, and the number of samples that are identical to an earlier one, which are in the same fold.
 
     Parameters
     ----------
@@ -87,12 +87,10 @@ def split_samples(cv: Any, data: BlockData, hashed: BlockValues, seed: int) -> t
         As in `SelfPacedEnsemble`.
     data : BlockData
         Samples to split.
-    hashed : tuple
-        Features by which identical samples are found, in row blocks; they are in the same fold.
     seed : int
         Seed for the folds.
     """
-    hashes = data.engine.map(lambda block: hash_samples(features_to_numpy(loaded(block))), hashed)
+    hashes = data.engine.map(lambda block: hash_samples(features_to_numpy(loaded(block))), data.X)
     groups, n_repeated = group_identical(take_rows(data.engine, hashes, data.counts, None))
     if isinstance(cv, Integral):
         grouped = 0 < n_repeated <= len(groups) - int(cv)
@@ -269,12 +267,12 @@ class TrainingData:
     def trim(self, scores: BlockValues, keep_fraction: float, fold: int | None = None) -> BlockValues:
         """Return which entries `spmld.pacing.trimming.trim` keeps, and verified ones.
 
-        With a fold, the entries of its training samples are trimmed, and no others are kept.
+        With a fold, only entries of its training samples are kept, and verified ones.
         """
         engine, signs = self.data.engine, self.data.signs
         signs = signs if fold is None else engine.map(_select_rows, signs, self.folds.train[fold])
         like, totals = self.data.example, np.zeros(2 * self.data.shape[1])
-        if on_accelerator(like):
+        if keep_fraction < 1 and on_accelerator(like):
             scores, signs = (engine.map(partial(move, X=like), values) for values in (scores, signs))
             totals = move(totals.astype(numpy_dtype(like)), like)
         kept = engine.map(to_numpy, trim_blocks(engine, scores, signs, totals, keep_fraction))

@@ -17,7 +17,7 @@ from spmld.estimators._inputs import check_features, check_labels, check_weights
 from spmld.estimators.ensemble.held_out_loss import HeldOutLoss
 from spmld.estimators.ensemble.training_data import Folds, TrainingData
 from spmld.estimators.ensemble.view_fitting import MIN_LOSS, PathResult, Trimming
-from spmld.estimators.ensemble.views import VIEWS, set_accepted
+from spmld.estimators.ensemble.views import VIEWS, View, set_accepted
 from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS
 from spmld.labels.entries import mark_trusted
@@ -325,7 +325,7 @@ class UpdateMixin:
         views = self._make_views(VIEWS)
         start = {name: set_accepted(deepcopy(estimator), **params) for name, estimator in self.estimators_.items()}
         for name, fitted in kept.estimators.items():
-            features = in_precision(self.transformers_[name].transform(X), views[name].dtype)
+            features = in_precision(self.transformers_[name].transform(X), views.get(name, View).dtype)
             data = BlockData.in_memory(features, labels, kept.weights)
             training[name] = TrainingData(data, Folds.of(data, kept.folds()), HeldOutLoss(self.scoring), over)
             models = [set_accepted(deepcopy(model), **params) for model in fitted]

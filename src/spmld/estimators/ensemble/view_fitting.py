@@ -139,7 +139,9 @@ def search_path(
         scores, loss = fit(params)
         losses[index] = loss
         if loss < best.loss:
-            best = PathResult(params, scores, loss, [copy(estimator) for estimator in estimators])
+            # A later fit may change arrays of the estimators, from which all samples are scored at the end.
+            keep = copy if scored is data else deepcopy
+            best = PathResult(params, scores, loss, [keep(estimator) for estimator in estimators])
         stopped = record is not None and record({"part": view.name, "choice": params, "loss": loss})
         return loss
 

@@ -24,7 +24,7 @@ VIEWS = ("linear", "ridge", "kernel", "boosting", "forest", "latent")
 """Names of the built-in views."""
 Params = Mapping[str, Any]
 PRECISION = "float32"
-"""Precision of the features of fits, which halves their time and memory, and changes scores by less than `TOL`."""
+"""Precision of the features of the built-in views but "latent"."""
 TOL = 1e-2
 """Tolerance of the logistic views; a smaller one changes scores by less than their sampling error."""
 MAX_PRODUCT = 10**9
@@ -78,11 +78,13 @@ class View:
     path: Sequence[Params] = ({},)
     start: int = 0
     costly: bool = False
-    dtype: str | None = None
+    dtype: Any = None
 
     def __post_init__(self) -> None:
-        if self.dtype not in ("float32", "float64", None):
+        name = None if self.dtype is None else np.dtype(self.dtype).name
+        if name not in ("float32", "float64", None):
             raise ValueError(f"dtype of a view must be 'float32', 'float64' or None, got {self.dtype!r}")
+        object.__setattr__(self, "dtype", name)
 
     def with_params(self, **params: Any) -> "View":
         """Return the view with those of the parameters that its estimator has."""
