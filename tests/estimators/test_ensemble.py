@@ -81,8 +81,9 @@ def test_fits_in_single_precision_follow_fits_in_double_precision(features, monk
 
 
 def test_a_view_has_one_of_two_precisions():
-    with pytest.raises(ValueError, match="dtype of a view must be 'float32', 'float64' or None, got 'float16'"):
-        View("half", FeatureScaler(), MaskedRidge(), dtype="float16")
+    for wrong in ("float16", "double precision"):
+        with pytest.raises(ValueError, match=f"dtype of a view must be 'float32', 'float64' or None, got '{wrong}'"):
+            View("wrong", FeatureScaler(), MaskedRidge(), dtype=wrong)
     double = View("double", FeatureScaler(), MaskedRidge(), dtype=np.float64)
     assert (double.dtype, View("single", FeatureScaler(), MaskedRidge(), dtype=np.dtype("f")).dtype) == (
         "float64",

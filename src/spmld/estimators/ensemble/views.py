@@ -81,7 +81,10 @@ class View:
     dtype: Any = None
 
     def __post_init__(self) -> None:
-        name = None if self.dtype is None else np.dtype(self.dtype).name
+        try:
+            name = None if self.dtype is None else np.dtype(self.dtype).name
+        except TypeError:
+            name = "unknown"
         if name not in ("float32", "float64", None):
             raise ValueError(f"dtype of a view must be 'float32', 'float64' or None, got {self.dtype!r}")
         object.__setattr__(self, "dtype", name)
