@@ -16,7 +16,7 @@ from studies.figures import difference_figure
 from studies.records import Records
 from studies.results import StudyResult, collect_results, compare_with, greater_is_better, is_better
 from studies.runner import final_trials, search_trials
-from studies.tables import condition_table, format_value, metric_heading
+from studies.tables import condition_table, format_value, metric_heading, version_note
 from studies.trial import Trial
 
 CARDINALITY = "cardinality_ratio"
@@ -46,6 +46,7 @@ class StudyComparison:
     reference: str
     competitors: tuple[str, ...]
     rows: tuple[ComparisonRow, ...]
+    note: str = ""
 
     @property
     def counts(self) -> dict[str, int]:
@@ -97,7 +98,8 @@ class StudyComparison:
         texts = {row.condition: {name: self._text(row, name) for name in row.results} for row in self.rows}
         table = condition_table(texts, self.study, labels=any(str(condition.corruption) for condition in texts))
         title = f"{metric_heading(self.metric)}: {self.study.title}"
-        return "\n".join([title, "", table.to_markdown(), "", self.brief()])
+        note = [self.note, ""] if self.note else []
+        return "\n".join([title, "", table.to_markdown(), "", *note, self.brief()])
 
     def _text(self, row: ComparisonRow, name: str) -> str:
         result = row.results[name]
@@ -164,7 +166,8 @@ def compare_methods(
         for result in collect_results([replace(study, metrics=(metric,))], records)
         if result.condition.data in (data or study.data)
     ]
-    return StudyComparison(study, metric, reference, compared, tuple(_rows(results, reference, compared)))
+    rows = tuple(_rows(results, reference, compared))
+    return StudyComparison(study, metric, reference, compared, rows, version_note(study, records, data))
 
 
 def _check_names(kind: str, names: Sequence[str], known: Sequence[str], study: Study) -> None:
@@ -264,6 +267,7 @@ class StudySummary:
     study: Study
     n_conditions: int
     means: dict[str, dict[str, float]]
+    note: str = ""
 
     def markdown(self) -> str:
         """Return the table, with the best mean of each metric in bold."""
@@ -272,7 +276,8 @@ class StudySummary:
         rows = [[method, *(self._text(method, name) for name in metrics)] for method in self.means]
         plural = "" if self.n_conditions == 1 else "s"
         title = f"Means over {self.n_conditions} condition{plural}: {self.study.title}"
-        return "\n".join([title, "", TextTable(["method", *headings], rows).to_markdown()])
+        note = ["", self.note] if self.note else []
+        return "\n".join([title, "", TextTable(["method", *headings], rows).to_markdown(), *note])
 
     def _text(self, method: str, metric: str) -> str:
         value, text = self.means[method][metric], format_value(self.means[method][metric])
@@ -321,7 +326,7 @@ def summarize_methods(
         method.name: {name: _mean(values[method.name, name], len(conditions[name])) for name in metrics}
         for method in study.methods
     }
-    return StudySummary(study, len(set().union(*conditions.values())), means)
+    return StudySummary(study, len(set().union(*conditions.values())), means, version_note(study, records, data))
 
 
 def _mean(values: dict[Condition, list[float]], n_conditions: int) -> float:

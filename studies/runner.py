@@ -18,12 +18,11 @@ from typing import Any
 from joblib import Parallel, delayed
 from joblib.externals.loky import get_reusable_executor
 
-import spmld
 from spmld.metrics.registry import get_metric
 from studies.config import Condition, Method, Params, Study, StudyError
 from studies.data import size
 from studies.records import Records, RecordWriter
-from studies.trial import Trial, attempt, build
+from studies.trial import Trial, attempt, build, code_version
 
 Progress = Callable[[list[Trial], Iterable[dict[str, Any]]], Iterable[dict[str, Any]]]
 
@@ -109,7 +108,7 @@ class Outcome:
     without_choice : list of str
         Methods and conditions that were not evaluated because all fits of their parameter search failed.
     versions : set of str
-        Versions of the package that the trials were run with.
+        Versions of the code that the trials were run with, and the present one.
     """
 
     done: int
@@ -175,7 +174,7 @@ def run_study(
         before=len(planned) - done,
         failed=[record for record in records if record["status"] != "ok"],
         without_choice=without_choice,
-        versions={record["version"] for record in records} | {spmld.__version__},
+        versions={record["version"] for record in records} | {code_version()},
     )
 
 

@@ -1,6 +1,7 @@
 """Tables of results, and the text of their values and headings."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
@@ -11,7 +12,7 @@ from spmld._table import TableCell, TextTable
 from studies.config import Condition, Study
 from studies.records import Records
 from studies.results import Agreement, PublishedValue, StudyResult, greater_is_better, group_by
-from studies.runner import choose
+from studies.runner import choose, final_trials
 
 _SHORT_NAMES = {
     "ranking_loss": "Rkl",
@@ -111,6 +112,33 @@ def agreement_table(agreements: Sequence[Agreement]) -> TextTable:
     """Return the number of values of each method that agree with the paper, and that are better."""
     columns = ["method", "published method", "values", "within two standard deviations", "better than published"]
     return TextTable(columns, [[a.method, a.published, a.values, a.within, a.better] for a in agreements])
+
+
+def version_note(study: Study, records: Records, data: Sequence[str] = ()) -> str:
+    """Return the versions of the code that made the fits of a study, the latest first, with their methods.
+
+    If a method has several versions, data sets are given for all but the most frequent one.
+    """
+    fits: Counter[tuple[str, str, str]] = Counter()
+    totals: Counter[tuple[str, str]] = Counter()
+    for trial in final_trials(study, records):
+        version = records.trials.get(trial.key, {}).get("version")
+        if version is not None and trial.data in (data or study.data):
+            fits[trial.method, version, trial.data] += 1
+            totals[trial.method, version] += 1
+    main = {method: version for (method, version), _ in reversed(totals.most_common())}
+    methods: dict[str, dict[str, list[str]]] = {}
+    for method, version in totals:
+        names = [name for other, fitted, name in fits if (other, fitted) == (method, version)]
+        place = "" if version == main[method] else f" on {', '.join(names)}"
+        methods.setdefault(version, {}).setdefault(place, []).append(method)
+    texts = [
+        f"{version} ({'; '.join(', '.join(names) + place for place, names in places.items())})"
+        for version, places in sorted(methods.items(), reverse=True)
+    ]
+    if len(texts) == 1:
+        texts = list(methods)
+    return f"Code of the fits: {', '.join(texts)}." if texts else ""
 
 
 def choice_table(studies: Sequence[Study], records: Records) -> TextTable:

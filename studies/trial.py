@@ -5,11 +5,14 @@ import hashlib
 import inspect
 import json
 import pkgutil
+import subprocess
 import time
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -23,6 +26,8 @@ from spmld.metrics import evaluate
 from spmld.model_selection import MultilabelStratifiedKFold
 from studies.config import CLEAN, Condition, Corruption, Params, StudyError
 from studies.data import load
+
+_ROOT = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True)
@@ -163,8 +168,33 @@ def attempt(trial: Trial) -> dict[str, Any]:
     record["warnings"] = sorted({f"{warning.category.__name__}: {warning.message}" for warning in caught})
     record["seconds"] = round(time.perf_counter() - start, 3)
     record["cpu_seconds"] = round(time.process_time() - worked, 3)
-    record["version"] = spmld.__version__
+    record["version"] = code_version()
     return record
+
+
+@cache
+def code_version() -> str:
+    """Return the version of the package and, in a clone, date and name of the last commit of its code.
+
+    Examples
+    --------
+    >>> from studies.trial import code_version
+    >>> code_version().startswith("0.")
+    True
+    """
+    code = ["--", "src/spmld", ":(glob)studies/*.py"]
+    try:
+        commit = _git("log", "-1", "--abbrev=8", "--date=format:%Y%m%d", "--format=%cd.%h", *code)
+        changed = _git("status", "--porcelain", *code)
+    except (OSError, subprocess.CalledProcessError):
+        return spmld.__version__
+    return f"{spmld.__version__}+{commit}{'.changed' if changed else ''}" if commit else spmld.__version__
+
+
+def _git(*arguments: str) -> str:
+    """Return the output of a git command in the clone."""
+    command = ["git", *arguments]
+    return subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def find_estimator(path: str) -> Any:

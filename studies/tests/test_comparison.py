@@ -197,3 +197,17 @@ def test_summary_of_selected_data_and_unknown_names():
         summarize_methods(summary_study(), summary_records(), data=["other"])
     with pytest.raises(StudyError, match="metric must be cardinality_ratio or a recorded metric, got 'f1'"):
         summarize_methods(summary_study(), summary_records(), ["f1"])
+
+
+def test_tables_name_the_code_of_the_fits():
+    two = make(data=["first", "second"], seeds=[0, 1], metrics=["micro_f1"], methods=[linear("a"), linear("b")])
+    records = []
+    for trial in final_trials(two, Records()):
+        old = trial.method == "b" or (trial.data, trial.seed) == ("second", 0)
+        record = {"kind": "trial", "key": trial.key, "trial": trial.as_dict(), "status": "ok"}
+        records.append({**record, "metrics": {"micro_f1": 0.5}, "version": "1+20250101.c" if old else "1+20260101.d"})
+    note = "Code of the fits: 1+20260101.d (a), 1+20250101.c (b; a on second)."
+    assert compare_methods(two, Records(records), reference="a").markdown().splitlines()[-3] == note
+    assert summarize_methods(two, Records(records)).markdown().splitlines()[-1] == note
+    alone = summarize_methods(two, Records([record for record in records if record["version"] == "1+20250101.c"]))
+    assert alone.note == "Code of the fits: 1+20250101.c."

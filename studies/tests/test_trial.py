@@ -5,6 +5,7 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.utils import Bunch
 
+import spmld
 from spmld.labels import hide_labels
 from spmld.metrics import micro_average_precision, ranking_loss
 from spmld.metrics.registry import METRICS
@@ -194,3 +195,18 @@ def test_parameters_can_be_nested():
 def test_unknown_estimators_raise(path):
     with pytest.raises(StudyError, match=f"got {path}"):
         find_estimator(path)
+
+
+def test_the_version_names_the_commit_of_the_code(monkeypatch):
+    outputs = {"log": "20260102.0a1b2c3d", "status": ""}
+    monkeypatch.setattr(module, "_git", lambda command, *arguments: outputs[command])
+    version = module.code_version.__wrapped__
+    assert version() == f"{spmld.__version__}+20260102.0a1b2c3d"
+    outputs["status"] = " M src/spmld/cli/main.py"
+    assert version() == f"{spmld.__version__}+20260102.0a1b2c3d.changed"
+
+    def without_git(*arguments):
+        raise FileNotFoundError
+
+    monkeypatch.setattr(module, "_git", without_git)
+    assert version() == spmld.__version__
