@@ -2,7 +2,8 @@
 PYTHON ?= python3
 PYTEST_FLAGS ?= -n 2 --dist worksteal
 BIN := .venv/bin
-STUDIES ?= tables released radar radar_released surface
+STUDIES ?= tables released radar radar_released surface surface_released
+REPRODUCED ?= reproduced
 JOBS ?= 2
 MINUTES ?= 10
 KILLS ?= 50
@@ -66,11 +67,12 @@ bench: .venv/bench ## print speed and memory ratios
 docs: .venv/docs ## the documentation site with its gallery, into docs/_build/html
 	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
-reproduce: .venv/test ## the paper's tables and figures, into studies/docs/results (hours; resumes after an interruption; set SPMLD_DATA)
-	$(BIN)/python -m studies run $(STUDIES) --out studies/records/results.jsonl.xz --jobs $(JOBS)
-	$(BIN)/python -m studies report studies/records/results.jsonl.xz --out studies/docs/results
+reproduce: .venv/test ## fit the studies of the paper into reproduced/, and compare with the records (hours; resumes; set SPMLD_DATA)
+	$(BIN)/python -m studies run $(STUDIES) --out $(REPRODUCED)/results.jsonl --jobs $(JOBS)
+	$(BIN)/python -m studies report $(REPRODUCED)/results.jsonl --out $(REPRODUCED)/results
+	$(BIN)/python -m studies compare $(REPRODUCED)/results.jsonl studies/records/results.jsonl.xz
 
-clean: ## remove the environment and what was written
+clean: ## remove the environment and what was written, except reproduced/
 	rm -rf .venv .venv-oldest .venv-smoke docs/_build docs/gallery docs/api docs/api.rst docs/studies demo .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .coverage* dist
 
 .venv/bin/python:

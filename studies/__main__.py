@@ -11,6 +11,7 @@ from click.exceptions import Exit
 
 from studies.comparison import compare_costs, compare_methods, summarize_methods
 from studies.config import Study, StudyError, list_studies, load_study
+from studies.differences import TOLERANCE, compare_records, metric_changes
 from studies.records import RecordError, Records, read_records
 from studies.report import write_report
 from studies.runner import Outcome, run_study
@@ -18,6 +19,9 @@ from studies.trial import Trial, attempt
 
 _PATH = click.Path(path_type=Path)
 _records = click.argument("records", type=_PATH)
+_tolerance_option = click.option(
+    "--tolerance", default=TOLERANCE, show_default=True, help="Maximum absolute difference of equal metrics."
+)
 _study_option = click.option("--study", help="Study, if RECORDS contains several.")
 
 
@@ -129,7 +133,7 @@ def summary(records: Path, study: str | None, metric: tuple[str, ...], data: tup
 @click.option("--method", help="Name of the method.")
 @click.option("--seed", type=int, help="Seed for the mask.")
 @click.option("--key", help="Key of the record, if the other options match several records.")
-@click.option("--tolerance", default=1e-6, show_default=True, help="Maximum absolute difference of a metric.")
+@_tolerance_option
 def check(
     records: Path,
     data: str | None,
@@ -147,16 +151,23 @@ def check(
     if repeated["status"] != "ok":
         raise click.ClickException(f"the repeated fit failed: {repeated['error']}")
     click.echo(f"{trial.method} on {trial.condition}, seed {trial.seed}, {trial.params}")
-    differs = False
-    for name, value in recorded["metrics"].items():
-        now = repeated["metrics"].get(name)
-        same = now == value or (now is not None and value is not None and abs(now - value) <= tolerance)
-        differs |= not same
-        texts = ["undefined" if v is None else f"{v:.6f}" for v in (value, now)]
-        click.echo(f"{name:<36} recorded {texts[0]}  repeated {texts[1]}  {'same' if same else 'DIFFERS'}")
+    changes = metric_changes(recorded, repeated)
+    for change in changes:
+        texts = ["undefined" if value is None else f"{value:.6f}" for value in (change.recorded, change.repeated)]
+        verdict = "same" if change.size <= tolerance else "DIFFERS"
+        click.echo(f"{change.metric:<36} recorded {texts[0]}  repeated {texts[1]}  {verdict}")
     for text, record in (("recorded", recorded), ("repeated", repeated)):
         click.echo(f"{text}: {record['cpu_seconds']} CPU seconds, version {record['version']}")
-    raise Exit(1 if differs else 0)
+    raise Exit(1 if any(change.size > tolerance for change in changes) else 0)
+
+
+@main.command()
+@click.argument("repeated", type=_PATH)
+@_records
+@_tolerance_option
+def compare(repeated: Path, records: Path, tolerance: float) -> None:
+    """Compare the metrics of REPEATED fits with those of the same fits in RECORDS."""
+    click.echo(compare_records(read_records(repeated), read_records(records), tolerance))
 
 
 def _find_study(content: Records, name: str | None, records: Path) -> Study:

@@ -177,8 +177,8 @@ def surfaces(study: Study, records: Records) -> list[Surface]:
     return recorded
 
 
-def surface_figure(shown: Sequence[Surface]) -> Figure:
-    """Return heat maps in a grid, with a row for each data set and a column for each metric."""
+def surface_figure(shown: Sequence[Surface], title: str = "") -> Figure:
+    """Return heat maps in a grid with a title, with a row for each data set and a column for each metric."""
     rows = list(dict.fromkeys(surface.condition.data for surface in shown))
     columns = list(dict.fromkeys(surface.metric for surface in shown))
     figure = Figure(figsize=(4.1 * len(columns) + 0.4, 2.0 * len(rows) + 0.6), layout="constrained")
@@ -193,6 +193,8 @@ def surface_figure(shown: Sequence[Surface]) -> Figure:
         ax.set_title(metric_heading(surface.metric) if i == 0 else "", fontsize=12)
         ax.set_xlabel(surface.names[1] if i == len(rows) - 1 else "")
         ax.set_ylabel(f"{surface.condition.data}\n{surface.names[0]}" if j == 0 else "")
+    if title:
+        figure.suptitle(title, fontsize=14)
     return figure
 
 

@@ -5,7 +5,7 @@ kind        content
 ==========  ===========================================================================================
 ``study``   study whose trials are in the file, as in its TOML file
 ``data``    size of a data set
-``trial``   description and key of a trial, status, metrics, error, warnings, times, version
+``trial``   description and key of a trial, status, metrics, error, warnings, times, version of the code
 ==========  ===========================================================================================
 
 Each record is on disk before the next one is written. A killed process leaves at most an incomplete last line, which
@@ -88,12 +88,17 @@ class Records:
         """Return the records of failed trials."""
         return [record for record in self.trials.values() if record["status"] != "ok"]
 
+    def unconverged(self, trials: Iterable[Trial]) -> int:
+        """Return the number of trials whose fit stopped before convergence."""
+        found = (self.trials.get(trial.key, {}).get("warnings", []) for trial in trials)
+        return sum(any(text.startswith("ConvergenceWarning") for text in warnings) for warnings in found)
+
     def cpu_hours(self) -> float:
         """Return the CPU time of all trials in hours."""
         return sum(record.get("cpu_seconds") or 0.0 for record in self.trials.values()) / 3600
 
     def versions(self) -> list[str]:
-        """Return the versions of the package that trials were run with."""
+        """Return the versions of the code that trials were run with."""
         return sorted({str(record.get("version")) for record in self.trials.values()})
 
     def study(self, name: str) -> Study:

@@ -31,6 +31,7 @@ from studies.results import (
     published,
     published_data,
 )
+from studies.runner import final_trials
 from studies.tables import agreement_table, choice_table, long_table, result_table, short_name
 
 Files = dict[str, str | Figure]
@@ -162,7 +163,8 @@ def _surface_files(study: Study, records: Records) -> Files:
         rows += [[*place, row, column, float(value)] for (row, column), value in points]
         suffix = f"_{number + 1}" if number else ""
         shown.setdefault(f"{study.name}_{condition.observed * 100:.0f}{suffix}.png", []).append(surface)
-    files: Files = {name: surface_figure(group) for name, group in shown.items()}
+    note = _unconverged(study, records).strip(" ()")
+    files: Files = {name: surface_figure(group, note) for name, group in shown.items()}
     columns = ["method", "data", "observed", "corruption", "metric", "row", "column", "value"]
     _add_csv(files, study.name, TextTable(columns, rows))
     return files
@@ -199,13 +201,20 @@ def _section(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], 
 
 
 def _studies(studies: Sequence[Study], records: Records) -> str:
-    lines = [f"- **{study.name}**: {study.title}" for study in studies]
+    lines = [f"- **{study.name}**: {study.title}{_unconverged(study, records)}" for study in studies]
     lines.append(
         f"\nThis report is based on {len(records.trials):,} recorded fits, {records.cpu_hours():.1f} core hours "
         f"(version {', '.join(records.versions())}). `python -m studies report` generates it from the records, and "
         "`python -m studies check` repeats any of the fits."
     )
     return "\n".join(lines)
+
+
+def _unconverged(study: Study, records: Records) -> str:
+    """Return how many of the final fits of a study stopped before convergence, or nothing if none did."""
+    trials = final_trials(study, records)
+    stopped = records.unconverged(trials)
+    return f" (not converged: {stopped:,} of {len(trials):,} fits)" if stopped else ""
 
 
 def _agreement(results: Sequence[StudyResult]) -> str:

@@ -121,3 +121,31 @@ def test_one_table_its_cost_and_its_figure(cli, tmp_path):
     assert (result.exit_code, result.stdout) == (1, "")
     assert "must be one of planted in study smoke, got 'nothing'" in result.stderr
     assert not (tmp_path / "other.png").exists()
+
+
+def test_compare_counts_fits_and_shows_the_largest_difference(cli, tmp_path):
+    cli("run", "tiny.toml", "--out", "old.jsonl")
+    lines = [json.loads(line) for line in (tmp_path / "old.jsonl").read_text().splitlines()]
+    first, second = [line for line in lines if line["kind"] == "trial" and line["trial"]["method"] == "linear"]
+    first["metrics"]["ranking_loss"] += 0.25
+    second["metrics"]["macro_auc"] += 0.25  # not a metric of the study
+    lines = [line for line in lines if line.get("trial", {}).get("seed") != 1 or line is second]
+    (tmp_path / "new.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    result = cli("compare", "old.jsonl", "new.jsonl")
+    assert result.exit_code == 0
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in result.stdout.splitlines()[2:]]
+    assert rows == [
+        ["tiny", "linear", "2", "0", "0", "1", "Rkl 0.25"],
+        ["tiny", "other", "2", "1", "0", "1", "Rkl 0"],
+    ]
+    cli("run", "smoke", "--out", "smoke.jsonl")
+    assert "must have a study in common, got tiny and smoke" in cli("compare", "old.jsonl", "smoke.jsonl").stderr
+
+
+def test_compare_counts_fits_with_other_parameters(cli, tmp_path):
+    cli("run", "tiny.toml", "--out", "old.jsonl")
+    (tmp_path / "tiny.toml").write_text(STUDY.format(fail_on=98))
+    cli("run", "tiny.toml", "--out", "new.jsonl")
+    linear, other = cli("compare", "new.jsonl", "old.jsonl").stdout.splitlines()[2:]
+    assert linear == "| tiny | linear | 2 | 0 | 0 | 2 | Rkl 0 |"
+    assert other == "| tiny | other | 2 | 0 | 2 | 2 | Rkl 0 |"

@@ -116,3 +116,13 @@ def test_other_studies_are_not_reported(tmp_path):
 def test_results_on_different_labels_are_not_mixed():
     with pytest.raises(StudyError, match="studies must be evaluated on the same labels, got missing, test"):
         collect_results([make(), make(evaluated_on="missing")], Records())
+
+
+def test_the_page_and_the_figure_count_fits_without_convergence(tmp_path):
+    sweep = {"ridge": [0.1, 1.0], "noise": [0.0, 0.1]}
+    run_study(make(report="surface", methods=[linear("s", sweep=sweep)]), tmp_path / "r.jsonl")
+    records = read_records(tmp_path / "r.jsonl")
+    first, second, *_ = records.trials.values()
+    first["warnings"] = second["warnings"] = ["ConvergenceWarning: max_iter iterations", "LabelWarning: Label 1"]
+    write_report(records, tmp_path)
+    assert "- **tiny**: tiny (not converged: 2 of 8 fits)\n" in (tmp_path / "README.md").read_text()
