@@ -56,8 +56,9 @@ _METRICS = """\
   Rkl + AUC = 1, so that these two columns are redundant.
 - **COV** (coverage) is the rank of the last positive label, counted from 0.
 - The evaluation code released with the paper passes transposed matrices to its F1 and AUC functions. What it calls
-  *sample* F1 and AUC is per label, and vice versa. Its F1 uses scores above 0 as positive predictions, as ours. In
-  the radar chart, every axis shows the metric that it is named after.
+  *sample* F1 and AUC is per label, and vice versa. Its F1 divides the number of true positives with a score above 0 by
+  the *sum* of the positive scores; ours divides by their number. In the radar chart, every axis shows the metric that
+  it is named after.
 """
 
 
