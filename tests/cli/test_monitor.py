@@ -16,7 +16,7 @@ def write(name, n, seed, shift=0.0):
     frame.to_csv(name, index=False)
 
 
-def test_the_exit_status_is_1_after_an_alarm(cli, tmp_path, monkeypatch):
+def test_the_exit_status_is_3_after_an_alarm(cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write("train.csv", 400, 0)
     write("new.csv", 300, 1)
@@ -27,7 +27,7 @@ def test_the_exit_status_is_1_after_an_alarm(cli, tmp_path, monkeypatch):
     assert "micro F1" in out
     assert "No shift was found in 300 samples" in err
     status, out, err = cli("monitor", "m.skops", "shifted.csv", "--json", "--report", "page.html")
-    assert status == 1
+    assert status == 3
     result = json.loads(out)
     assert result["alarm"]
     assert [row["name"] for row in result["features"] if row["alarm"]] == ["x4"]

@@ -235,3 +235,45 @@ def test_models_without_a_reference_and_other_features_raise_errors(model):
         monitor(plain, np.full((1, 6), np.nan), reference)
     with pytest.raises(ValueError, match=r"features of the reference, got shape \(100, 6\)"):
         monitor(plain, X, model[-1].reference_)
+
+
+def draw_unchanged(n, rng, binary):
+    """Return features of one distribution, and labels that depend on an interaction of them."""
+    X = rng.integers(2, size=(n, 3)).astype(float) if binary else rng.normal(size=(n, 3))
+    high = X > 0.5
+    p = np.column_stack([np.where(high[:, 0] ^ high[:, 1], 0.8, 0.2), np.where(high[:, 2], 0.7, 0.3)])
+    return X, (rng.random(p.shape) < p).astype(float)
+
+
+def raises_alarm(seed, binary, n=300, **params):
+    rng = np.random.default_rng(seed)
+    X, Y = draw_unchanged(n, rng, binary)
+    model = SelfPacedEnsemble(random_state=seed, **params).fit(X, Y)
+    return monitor(model, draw_unchanged(n, rng, binary)[0]).alarm
+
+
+@pytest.mark.parametrize("binary", [True, False])
+def test_unchanged_data_raise_no_more_alarms_than_stated(binary):
+    alarms = sum(raises_alarm(seed, binary, views=("linear",)) for seed in range(5))
+    assert alarms <= 1  # of 0.25 that are expected
+
+
+def test_unchanged_binary_features_raise_no_alarm_with_default_parameters():
+    assert not any(raises_alarm(seed, True, n=150) for seed in (0, 2))
+
+
+def test_scores_of_the_reference_are_those_of_the_same_samples_as_new_ones():
+    X, logits, Y = draw(500)
+    reference = reference_of(X, logits, Y)
+    assert_array_equal(reference.scores, reference.linear_scores(X))
+    sparse = make_reference(sp.csr_array(X), Y, logits > -0.5, coef=COEF, held_out=np.ones(len(X), dtype=bool))
+    assert_array_equal(sparse.scores, sparse.linear_scores(X))
+
+
+def test_the_reference_consists_of_random_samples_that_identical_ones_do_not_bind():
+    rng = np.random.default_rng(0)
+    X, Y = draw_unchanged(1500, rng, True)
+    reference = SelfPacedEnsemble(views=("linear",), random_state=0).fit(X, Y).reference_
+    _, counts = np.unique(reference.scores, axis=0, return_counts=True)
+    assert len(reference.scores) == 500
+    assert_allclose(counts, 62.5, atol=32)  # four standard deviations of each of the eight patterns

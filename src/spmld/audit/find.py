@@ -120,7 +120,7 @@ def find_label_issues(
 
 def _default_scores(training: TrainingData, rng: np.random.RandomState) -> tuple[NDArray[np.float64], Any]:
     """Return out-of-fold scores of logistic regression on scaled features, and a function that returns alternatives."""
-    scores, alternatives = fit_noise_scores(training, boosting=default_boosting(training, rng.randint(2**31 - 1)))
+    scores, alternatives = fit_noise_scores(training, boosting=default_boosting(training, rng))
 
     def to_array(rows: Any) -> NDArray[np.float64]:
         return np.concatenate(training.data.engine.gather(rows))

@@ -11,8 +11,8 @@ from spmld._io import shorten
 def main(args: Sequence[str] | None = None) -> None:
     """Run the command line and exit.
 
-    The exit status is 0 on success, 2 for invalid usage or input, 1 for other errors such as no network, and 130 after
-    Ctrl-C.
+    The exit status is 0 on success, 2 for invalid usage or input, 1 for other errors such as no network, 3 after an
+    alarm of ``spmld monitor``, and 130 after Ctrl-C.
 
     Parameters
     ----------

@@ -8,6 +8,9 @@ from spmld.cli.loading import Source
 from spmld.cli.matching import match, open_model
 from spmld.cli.printing import check_output_path, print_json, print_message, print_table, progress_bar
 
+ALARM = 3
+"""Exit status after an alarm, which no failure has."""
+
 
 @click.command()
 @click.argument("model")
@@ -38,8 +41,8 @@ def monitor(
 ) -> None:
     """Estimate the metrics of MODEL on DATA without labels, and test whether DATA differ from the training data.
 
-    The exit status is 1 if the frequency of a label, the scores of a label, or a feature has changed, and 0 otherwise.
-    Labels in DATA are ignored.
+    The exit status is 3 if the frequency of a label, the scores of a label, or a feature has changed, and 0 if no shift
+    was found. Failures have other ones. Labels in DATA are ignored.
 
     \b
     Examples:
@@ -79,4 +82,4 @@ def monitor(
             print_table(table)
             click.echo()
         print_message(result.summary)
-    context.exit(int(result.alarm))
+    context.exit(ALARM if result.alarm else 0)

@@ -199,7 +199,7 @@ def monitor(
     labels = [str(name) for name in (default if label_names is None else label_names)]
     tests, unknown = frequency_test(logistic(scores), logistic(new_scores)), [[np.nan], [np.nan], [1.0]]
     old, new, p_frequencies = np.where(reference.evaluated, tests, unknown)
-    edges = np.quantile(scores, QUANTILES, axis=0).astype(np.float32)
+    edges = np.quantile(scores, QUANTILES, axis=0, method="inverted_cdf")
     p_scores = distribution_test(count_below(scores, edges), len(scores), count_below(new_scores, edges), n_new)[0]
     below = reference.below, count_below(features, reference.edges)
     p_features, most = distribution_test(below[0], reference.n_samples, below[1], n_new, ~np.isnan(reference.edges))

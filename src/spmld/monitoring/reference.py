@@ -72,8 +72,11 @@ class Reference:
     linear_metrics: _Floats
 
     def linear_scores(self, X: Any) -> _Floats:
-        """Return the log-odds of samples by the linear model."""
-        return _product(X, self.weights) + self.offsets
+        """Return the log-odds of samples by the linear model.
+
+        They are rounded to single precision, like `scores`, so that identical samples have identical scores.
+        """
+        return _linear_scores(X, self.weights, self.offsets)
 
 
 def make_reference(X: Any, Y: Any, predicted: Any, *, coef: Any, held_out: NDArray[np.bool_]) -> Reference:
@@ -119,7 +122,8 @@ def make_reference(X: Any, Y: Any, predicted: Any, *, coef: Any, held_out: NDArr
     n_positives, n_negatives = ((signs[rest] * sign > 0).sum(axis=0) for sign in (1, -1))
     shift = np.log((n_positives + 0.5) / (n_negatives + 0.5)) - raw.mean(axis=0)
     calibration = PooledCalibration().fit(raw + shift, signs[rest])
-    scores = calibration.transform(raw + shift)[:: -(-len(rest) // MAX_SAMPLES)]
+    slope, offsets = float(calibration.slope_), calibration.transform(shift[None])[0]
+    scores = _linear_scores(X[rest[:: -(-len(rest) // MAX_SAMPLES)]], weights * slope, offsets)
     evaluated = has_both_classes(signs)
     used = (signs != 0) & evaluated
     thresholds = _find_thresholds(scores, predicted.mean(axis=0))
@@ -127,8 +131,8 @@ def make_reference(X: Any, Y: Any, predicted: Any, *, coef: Any, held_out: NDArr
         n_samples=X.shape[0],
         edges=edges,
         below=count_below(X, edges),
-        weights=weights * float(calibration.slope_),
-        offsets=calibration.transform(shift[None])[0],
+        weights=weights * slope,
+        offsets=offsets,
         scores=scores.astype(np.float32),
         thresholds=thresholds,
         evaluated=evaluated,
@@ -160,6 +164,10 @@ def _product(X: Any, weights: Any) -> _Floats:
     """Return the product of features and sparse weights as an array."""
     scores = X @ weights
     return np.asarray(scores.toarray() if sp.issparse(scores) else scores, dtype=float)
+
+
+def _linear_scores(X: Any, weights: Any, offsets: _Floats) -> _Floats:
+    return (_product(X, weights) + offsets).astype(np.float32).astype(float)
 
 
 def count_below(X: Any, edges: _Floats) -> NDArray[np.int32]:

@@ -25,7 +25,7 @@ from spmld.estimators.ensemble.view_fitting import (
     PathResult,
     Trimming,
     choose_trimming,
-    first_fold_coef,
+    fit_linear_part,
     fit_transformers,
     fit_views,
     search_path,
@@ -33,6 +33,7 @@ from spmld.estimators.ensemble.view_fitting import (
 from spmld.estimators.ensemble.views import (
     ALPHAS,
     CS,
+    MAX_SEED,
     N_TREES,
     VIEWS,
     View,
@@ -243,11 +244,12 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
         views, training = self._prepare_views(data, rng, over)
         X = next(iter(data.engine.in_memory(data.X)), None)
         data.release()
-        fitted = self._estimate_noise(views, training)
+        fitted = self._estimate_noise(views, training, rng)
         rates = dict(zip(NOISE_PARAMETERS, self._rates(), strict=True))
         views = {name: view.with_params(**rates) for name, view in views.items()}
         results = self._search_paths(views, training, fitted, over_views)
         trimming = choose_trimming(views, results, training, self.keep_fraction, noisy=self.noise_.identified)
+        self._seed = rng.randint(MAX_SEED)
         self._combine_views(results, training, trimming, X, over_views)
         self.training_data_ = KeptData.from_fit(X, training, results, trimming) if self.keep_data else None
 
@@ -261,7 +263,7 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
         start: Mapping[str, Any] | None = None,
     ) -> None:
         """Fit the views to all samples, from `start`; weigh and correct their scores, and summarize X if in memory."""
-        any_view = next(iter(training.values()))
+        any_view, rng = next(iter(training.values())), check_random_state(self._seed)
         data, in_memory = any_view.data, any_view.data.engine.in_memory
         device = str(X.device) if X is not None and on_accelerator(X) else self.device
         self.keep_fraction_ = trimming.keep_fraction
@@ -270,14 +272,15 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
         self.mixture_, mixed = fit_mixture(self.view_weights_, scores, any_view)
         values = mixed, data.signs, data.weights, any_view.folds.number, any_view.learned()
         sample, signs, *others = any_view.sample(*values)
-        self._fit_correction(sample, replace(data.labels, signs=signs), *others, device=device, over=any_view.over)
+        options: Any = {"seed": rng.randint(MAX_SEED), "device": device, "over": any_view.over}
+        self._fit_correction(sample, replace(data.labels, signs=signs), *others, **options)
         for combined, kept in zip(in_memory(mixed), in_memory(trimming.kept), strict=True):
             self.self_paced_weights_, self.out_of_fold_scores_ = kept.astype(float), self.correction_.correct(combined)
             # Of many samples, the corrections and calibrations have seen only these.
             self.out_of_fold_scores_[any_view.sampled()] = self.correction_.held_out_scores_
         self.__dict__.pop("reference_", None)
         if X is not None:
-            self._set_reference(X, any_view, results)
+            self._set_reference(X, training, results, rng)
 
     def _rates(self) -> NoiseRates:
         return NoiseRates(self.false_positive_rate_, self.false_negative_rate_)
@@ -292,9 +295,8 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
         default = VIEWS[:3] if on_accelerator(data.example) else default_views(n, d, l)
         views = self._make_views(default, label_graph=label_graph)
         self.transformers_, features = fit_transformers(views, data, rng)
-        shared = {"random_state": rng.randint(2**31 - 1), "device": self.device}
-        views = {name: view.with_params(**shared) for name, view in views.items()}
-        folds, self.n_repeated_samples_ = split_samples(self.cv, data, rng.randint(2**31 - 1))
+        views = {name: view.with_seed(rng).with_params(device=self.device) for name, view in views.items()}
+        folds, self.n_repeated_samples_ = split_samples(self.cv, data, rng.randint(MAX_SEED))
         loss = HeldOutLoss(self.scoring)
         return views, {name: TrainingData(features[name], folds, loss, over) for name in views}
 
@@ -302,7 +304,9 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
         X = contiguous(X)
         return X if sp.issparse(X) else to_device(X, self.device)
 
-    def _estimate_noise(self, views: Mapping[str, View], data: Mapping[str, TrainingData]) -> dict[str, list[Any]]:
+    def _estimate_noise(
+        self, views: Mapping[str, View], data: Mapping[str, TrainingData], rng: np.random.RandomState
+    ) -> dict[str, list[Any]]:
         """Estimate the noise rates, unless they are given.
 
         Returns the boosted trees of the folds by the name of their view, if the rates are 0. They are not fitted if the
@@ -311,7 +315,7 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
         scaled = data["linear" if "linear" in data else next(iter(data))]
         boosting = [clone(views["boosting"].estimator) for _ in range(scaled.n_folds)] if "boosting" in views else []
         if not boosting and isinstance(self.views, str):
-            boosting = default_boosting(scaled, check_random_state(self.random_state).randint(2**31 - 1))
+            boosting = default_boosting(scaled, rng)
         rates = self.false_positive_rate, self.false_negative_rate
         scored = replace(scaled, loss=entry_log_loss)
         self.noise_, fitted = estimate_rates(scored, rates, boosting=boosting, device=self.device)
@@ -347,8 +351,9 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
         fold: Any,
         learned: Any,
         *,
+        seed: int,
         device: str | None,
-        over: Map = map,
+        over: Map,
     ) -> None:
         """Fit the correction for label dependencies, the calibration and the rule for decisions."""
         known = np.where(np.isnan(self.class_prior_), labels.signs, labels.signs > 0)  # no weak negatives
@@ -356,19 +361,22 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
             dependency_weight=self.dependency_weight,
             completion_weight=self.completion_weight,
             completion=self.completion,
-            random_state=check_random_state(self.random_state).randint(2**31 - 1),
+            random_state=seed,
             decision=self.decision,
             device=device,
         ).fit(scores, labels, weights, fold, learned, known=Labels(known, SIGNS), rates=self._rates(), over=over)
         self.label_dependencies_ = self.correction_.dependency_.label_dependencies_
 
-    def _set_reference(self, X: Any, data: TrainingData, results: Mapping[str, PathResult]) -> None:
-        """Summarize the training data for `spmld.monitoring.monitor`, with a linear view fitted without a fold."""
-        coef = first_fold_coef(results, self.transformers_)
+    def _set_reference(
+        self, X: Any, training: Mapping[str, TrainingData], results: Mapping[str, PathResult], rng: Any
+    ) -> None:
+        """Summarize the training data for `spmld.monitoring.monitor`, with a linear view."""
+        data = next(iter(training.values()))
+        coef, left_out = fit_linear_part(results, training, self.transformers_, rng)
         if coef is None:
             return
         rows = slice(None, None, spacing(data.data.n))  # more samples would take long and change little
-        signs, learned, held_out = (A[rows] for (A,) in (data.data.signs, data.learned(), data.folds.test[0]))
+        signs, learned, held_out = (A[rows] for (A,) in (data.data.signs, data.learned(), (left_out,)))
         known = np.where(np.isnan(self.class_prior_), signs, signs > 0) * learned  # no weak negatives
         labels, scores = Labels(known.astype(np.int8), SIGNS), self.out_of_fold_scores_[rows]
         predicted = self.correction_.margins(scores) > 0

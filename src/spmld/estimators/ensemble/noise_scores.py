@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from spmld.core.losses import LOSSES
 from spmld.estimators.ensemble.training_data import TrainingData
@@ -88,11 +89,12 @@ def estimate_rates(
     return noise, NoiseRates(alpha, np.minimum(beta, MAX_RATE - alpha))
 
 
-def default_boosting(data: TrainingData, random_state: Any) -> list[Any]:
+def default_boosting(data: TrainingData, rng: np.random.RandomState) -> list[Any]:
     """Return the boosted trees of `fit_noise_scores`, or none for large data, see `default_views`."""
     if "boosting" not in default_views(data.data.n, *data.data.shape):
         return []
-    return [boosting_view().with_params(random_state=random_state).estimator for _ in range(data.n_folds)]
+    boosting = boosting_view().with_seed(rng).estimator
+    return [clone(boosting) for _ in range(data.n_folds)]
 
 
 def entry_log_loss(Y: Any, scores: NDArray[np.float64]) -> NDArray[np.float64]:

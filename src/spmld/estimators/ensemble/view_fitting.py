@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from copy import copy, deepcopy
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import joblib
@@ -12,7 +13,7 @@ from sklearn.base import clone
 from spmld._arrays import to_numpy
 from spmld._threads import Map
 from spmld.core.iteration import Callback
-from spmld.estimators.ensemble.training_data import TrainingData
+from spmld.estimators.ensemble.training_data import Folds, TrainingData
 from spmld.estimators.ensemble.views import Params, View, with_params
 from spmld.pacing.trimming import KEEP_FRACTION
 from spmld.scale.block_data import BlockData, BlockValues
@@ -229,10 +230,23 @@ def fit_views(
     return {name: fitted[name][0] for name in results}, {name: fitted[name][1] for name in results}
 
 
-def first_fold_coef(results: Mapping[str, PathResult], transformers: Mapping[str, Any]) -> NDArray[Any] | None:
-    """Return the coefficients of a linear view that was fitted without the first fold, or None without such a view."""
+def fit_linear_part(
+    results: Mapping[str, PathResult],
+    data: Mapping[str, TrainingData],
+    transformers: Mapping[str, Any],
+    rng: np.random.RandomState,
+) -> tuple[NDArray[Any] | None, NDArray[np.bool_]]:
+    """Return the coefficients of a linear view, None without one, and random samples to which it was not fitted.
+
+    The samples of a fold are not random if identical samples, or those of a group, are in the same fold.
+    """
+    any_view = next(iter(data.values()))
+    left_out = rng.permutation(any_view.data.n) % any_view.n_folds == 0
+    part = Folds.of(any_view.data, [(np.flatnonzero(~left_out), np.flatnonzero(left_out))])
     for name, transformer in transformers.items():
-        model = results[name].estimators[0]
-        if hasattr(transformer, "unscale") and hasattr(model, "coef_"):
-            return np.asarray(transformer.unscale(to_numpy(model.coef_).T.astype(float))[0]).T
-    return None
+        estimator = results[name].estimators[0]
+        if hasattr(transformer, "unscale") and hasattr(estimator, "coef_"):
+            (model,) = replace(data[name], folds=part).fit_folds([clone(estimator)])
+            coef = None if model is None else transformer.unscale(to_numpy(model.coef_).T.astype(float))[0].T
+            return coef, left_out
+    return None, left_out

@@ -33,6 +33,8 @@ MAX_TREE_VALUES = 10**7
 """Maximum number of values that are compared for the splits of one level of a tree."""
 MAX_TREE_SAMPLES = 20_000
 """Maximum number of samples of the views "boosting" and "forest"."""
+MAX_SEED = 2**31 - 1
+"""Upper limit of the random seeds."""
 N_TREES = (50, 100, 200, 400)
 CS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 ALPHAS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
@@ -92,6 +94,12 @@ class View:
     def with_params(self, **params: Any) -> "View":
         """Return the view with those of the parameters that its estimator has."""
         return replace(self, estimator=with_params(self.estimator, **params))
+
+    def with_seed(self, rng: np.random.RandomState) -> "View":
+        """Return the view with a seed for its estimator, if that is random."""
+        if "random_state" not in self.estimator.get_params():
+            return self
+        return self.with_params(random_state=rng.randint(MAX_SEED))
 
 
 def ridge_view(alphas: Sequence[float] = ALPHAS) -> View:
