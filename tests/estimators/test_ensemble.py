@@ -298,6 +298,7 @@ TWICE = [(np.arange(120), np.arange(120, 240)), (np.arange(120, 240), np.arange(
         ({"scoring": "hamming_loss"}, "scoring must be a metric of scores, got 'hamming_loss'"),
         ({"scoring": "best"}, "scoring must be the name of a metric of scores, got 'best'"),
         ({"cv": [(np.arange(200), np.arange(200, 240))]}, "cv must test each sample, but leaves out 200 of 240"),
+        ({"cv": 2, "keep_fraction": 0.8}, "keep_fraction=0.8 requires a cv with at least 3 folds, got 2; pass more"),
         ({"cv": TWICE}, "cv must test each sample exactly once, but tests 1 more than once"),
     ],
 )

@@ -68,7 +68,7 @@ def test_the_default_views_in_single_precision(monkeypatch):
 def test_views_with_latent_labels_are_fitted_to_the_rows_of_their_fold():
     """Rows outside the training samples would change the groups, and the penalties that depend on their number."""
     scaled = View("scaled", FeatureScaler(), GLOCAL(random_state=0, max_iter=2, tol=None, n_groups=3))
-    assert_same_in_blocks(model(views=("latent", scaled), keep_fraction=0.9, cv=2), block_rows=160, memory=0)
+    assert_same_in_blocks(model(views=("latent", scaled), keep_fraction=0.9, cv=3), block_rows=160, memory=0)
 
 
 def test_wrong_labels_entry_weights_and_other_decisions():

@@ -47,7 +47,7 @@ def test_a_fit_on_workers_equals_a_fit_in_memory(client, model):
     assert_same_fit(clone(model).fit(X, Y), clone(model).fit(*collections()))
 
 
-ENSEMBLE = {"random_state": 0, "views": ("kernel",), "Cs": (10.0,), "n_landmarks": 20, "cv": 2, "keep_fraction": 0.9}
+ENSEMBLE = {"random_state": 0, "views": ("kernel",), "Cs": (10.0,), "n_landmarks": 20, "cv": 3, "keep_fraction": 0.9}
 
 
 def test_an_ensemble_on_workers_equals_one_in_memory(client):

@@ -24,6 +24,7 @@ from spmld.estimators.ensemble.updating import NOISE_PARAMETERS, KeptData, Updat
 from spmld.estimators.ensemble.view_fitting import (
     PathResult,
     Trimming,
+    check_keep_fraction,
     choose_trimming,
     fit_linear_part,
     fit_transformers,
@@ -106,7 +107,8 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
     keep_fraction : float or "auto", default="auto"
         Fraction q of the positives of each label to keep. Of the negatives, 1 - 0.3 (1 - q) are kept. "auto" is 0.9 if
         this decreases the loss of held-out entries. Otherwise, or if noise is identified, which the likelihood
-        explains, it is 1.0: nothing is trimmed. Trusted entries are always kept.
+        explains, or with two folds, it is 1.0: nothing is trimmed. A number below 1 requires three folds. Trusted
+        entries are always kept.
     dependency_weight : float, default=0.3
         Weight of the correction for label dependencies, from 0 to 1.
     completion_weight : float, default=1.0
@@ -297,6 +299,7 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
         self.transformers_, features = fit_transformers(views, data, rng)
         views = {name: view.with_seed(rng).with_params(device=self.device) for name, view in views.items()}
         folds, self.n_repeated_samples_ = split_samples(self.cv, data, rng.randint(MAX_SEED))
+        check_keep_fraction(self.keep_fraction, len(folds.train))
         loss = HeldOutLoss(self.scoring)
         return views, {name: TrainingData(features[name], folds, loss, over) for name in views}
 

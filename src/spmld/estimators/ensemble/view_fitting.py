@@ -20,6 +20,8 @@ from spmld.scale.block_data import BlockData, BlockValues
 
 MIN_LOSS = 1e-9
 """Lower bound of a loss, so that weights can be computed from its inverse."""
+MIN_TRIMMING_FOLDS = 3
+"""Minimum number of folds with which entries are trimmed, see `TrainingData.nested_scores`."""
 
 
 def fit_transformers(
@@ -178,6 +180,15 @@ class Trimming(NamedTuple):
     fold_weights: list[BlockValues] | None
 
 
+def check_keep_fraction(keep_fraction: float | str, n_folds: int) -> None:
+    """Raise ValueError for a fraction below 1 with too few folds to trim the training samples of each."""
+    if keep_fraction not in ("auto", 1) and n_folds < MIN_TRIMMING_FOLDS:
+        raise ValueError(
+            f"keep_fraction={keep_fraction} requires a cv with at least {MIN_TRIMMING_FOLDS} folds, got {n_folds}; "
+            "pass more folds, or keep_fraction=1.0 to keep all entries"
+        )
+
+
 def choose_trimming(
     views: Mapping[str, View],
     results: Mapping[str, PathResult],
@@ -194,7 +205,7 @@ def choose_trimming(
     judge = next((name for name in ranked if not views[name].costly), ranked[0])
     result, training, automatic = results[judge], data[judge], isinstance(keep_fraction, str)
     fraction, kept = KEEP_FRACTION if automatic else float(keep_fraction), None
-    if fraction < 1 and training.n_folds > 2 and not (automatic and noisy):
+    if fraction < 1 and training.n_folds >= MIN_TRIMMING_FOLDS and not (automatic and noisy):
         nested = training.nested_scores(clone(result.estimators[0]))
         kept = [training.kept_weights(training.trim(scores, fraction, fold)) for fold, scores in enumerate(nested)]
         if automatic:
