@@ -94,7 +94,7 @@ class Method:
         candidate labels or single positives.
     trusted : int
         Number of training samples, drawn at random, whose labels are verified: replaced by the true labels, and
-        passed to ``fit`` as ``trusted`` if the estimator accepts it.
+        passed to ``fit`` as ``trusted`` if the estimator uses it.
     """
 
     name: str

@@ -2,7 +2,6 @@
 
 import dataclasses
 import hashlib
-import inspect
 import json
 import pkgutil
 import subprocess
@@ -62,7 +61,7 @@ class Trial:
         and equal variances.
     trusted : int
         Number of training samples whose labels are verified: replaced by the true labels, and passed to ``fit`` as
-        ``trusted`` if the estimator accepts it.
+        ``trusted`` if the estimator uses it.
     hiding : {"stratified", "single_positive"}
         Which labels are hidden, see `spmld.labels.hide_labels`. With "single_positive", missing labels of held-out
         samples count as negative.
@@ -242,9 +241,9 @@ def _training_labels(data: Any, trial: Trial) -> tuple[Any, NDArray[np.bool_]]:
 
 
 def _fit(model: Any, X: Any, Y: Any, trusted: NDArray[np.bool_]) -> Any:
-    """Fit an estimator, which also gets the mask of verified entries if there are any and it accepts them."""
-    accepted = trusted.any() and "trusted" in inspect.signature(model.fit).parameters
-    return model.fit(X, Y, trusted=trusted) if accepted else model.fit(X, Y)
+    """Fit an estimator, which also gets the mask of verified entries if there are any and it uses them."""
+    used = trusted.any() and hasattr(model, "uses_trusted") and model.uses_trusted()
+    return model.fit(X, Y, trusted=trusted) if used else model.fit(X, Y)
 
 
 def _evaluate(model: Any, X: Any, Y: Any, tied_to: Any = None) -> dict[str, float]:

@@ -28,6 +28,9 @@ class Recorder(Memory):
         self.fits.append((X, Y, trusted))
         return super().fit(X, Y)
 
+    def uses_trusted(self):
+        return True
+
 
 @pytest.fixture
 def fits(monkeypatch):

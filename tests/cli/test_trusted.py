@@ -10,7 +10,7 @@ import pytest
 import spmld
 from spmld.cli import main
 from spmld.cli.loading import Source, _match_samples
-from spmld.cli.methods import METHODS, build, uses_trusted
+from spmld.cli.methods import METHODS, build
 from spmld.datasets import Dataset, make_planted, read_dataset, write_dataset
 from tests.cli.songs import FEATURES, LABELS
 
@@ -161,8 +161,12 @@ def test_fit_describes_what_was_estimated(cli):
 
 
 def test_methods_that_use_trusted_entries():
-    assert [name for name in METHODS if uses_trusted(build(name, {}, 0))] == ["SelfPacedEnsemble"]
-    assert uses_trusted(build("MaskedLogistic", {"false_positive_rate": [0.1, 0.0]}, 0, trusted=True))
+    assert [name for name in METHODS if build(name, {}, 0).uses_trusted()] == ["SelfPacedEnsemble"]
+    rates = {"false_positive_rate": [0.1, 0.0]}
+    for name in ("MaskedLogistic", "MaskedBoosting"):
+        assert build(name, rates, 0, trusted=True).uses_trusted()
+    with pytest.raises(ValueError, match="or MaskedBoosting with --param false_positive_rate, got MaskedForest"):
+        build("MaskedForest", rates, 0, trusted=True)
 
 
 COLUMN_OR_FILE = "--trusted must be a column of a table with 1 for each verified sample, or a file"
@@ -177,7 +181,10 @@ COLUMN_OR_FILE = "--trusted must be a column of a table with 1 for each verified
         (["--trusted", "short.csv"], ["--trusted short.csv must have the shape", "(400, 4), got (3, 4)"]),
         (["--trusted", "part.csv"], ["part.csv", "lacks 2 of the 4 labels, loud, fast"]),
         (["--trusted", "notes.txt"], ["must be a table, such as a .csv, .tsv or .parquet file, got notes.txt"]),
-        (["--trusted", "short.csv", "--method", "MLkNN"], ["SelfPacedEnsemble or MaskedLogistic", "got MLkNN"]),
+        (
+            ["--trusted", "short.csv", "--method", "MLkNN"],
+            ["SelfPacedEnsemble, or MaskedLogistic", "got MLkNN"],
+        ),
         (["--decision", "accuracy"], ["f1, micro_f1, macro_f1, sample_f1, none, a threshold", "got 'accuracy'"]),
         (["--decision", "1.5"], ["a threshold between 0 and 1", "got '1.5'"]),
         (["--decision", "0"], ["a number of labels of at least 1", "got '0'"]),

@@ -37,7 +37,8 @@ def fit(estimator, monkeypatch, observed_only):
         return problem
 
     monkeypatch.setattr(BlockData, "problem", make)
-    scores = estimator.fit(X, Y, trusted=TRUSTED).decision_function(X)
+    options = {"trusted": TRUSTED} if estimator.uses_trusted() else {}
+    scores = estimator.fit(X, Y, **options).decision_function(X)
     monkeypatch.undo()
     assert stored == [observed_only]
     return scores

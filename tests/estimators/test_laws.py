@@ -9,7 +9,15 @@ import pytest
 import scipy.sparse as sp
 import torch
 
-from spmld import LEML, MaskedBoosting, MaskedForest, SelfPacedEnsemble, estimators
+from spmld import (
+    LEML,
+    HierarchicalClassifier,
+    MaskedBoosting,
+    MaskedForest,
+    MaskedLogistic,
+    SelfPacedEnsemble,
+    estimators,
+)
 from spmld._validation import parameter_constraints
 from spmld.datasets import make_planted
 from spmld.estimators import FeatureScaler, MultiLabelEstimator
@@ -160,3 +168,30 @@ def test_an_estimator_without_a_fit_is_named():
 
     with pytest.raises(NotImplementedError, match="Empty must define _fit"):
         Empty().fit(DATA.X, Y)
+
+
+RATES = {"false_positive_rate": 0.2, "false_negative_rate": 0.1}
+WITH_RATES = [MaskedLogistic(**RATES), MaskedBoosting(**RATES, n_estimators=5, random_state=0)]
+WITHOUT_USE = [cls for cls in CLASSES if not make(cls).uses_trusted()]
+
+
+@pytest.mark.parametrize("cls", WITHOUT_USE, ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("trusted", [OBSERVED, SAME >= 0])
+def test_verified_entries_that_an_estimator_would_ignore_raise_an_error(cls, trusted):
+    with pytest.raises(ValueError, match=f"trusted is not used by {cls.__name__}, but by SelfPacedEnsemble") as error:
+        make(cls).fit(DATA.X, Y, trusted=trusted)
+    assert "MaskedLogistic and MaskedBoosting with false_positive_rate" in str(error.value)
+
+
+@pytest.mark.parametrize("model", WITH_RATES, ids=lambda model: type(model).__name__)
+def test_verified_entries_change_a_fit_with_noise_rates(model):
+    plain = model.fit(DATA.X, Y).predict_proba(DATA.X)
+    verified = HierarchicalClassifier(model).fit(DATA.X, Y, trusted=OBSERVED).predict_proba(DATA.X)
+    assert np.abs(verified - plain).max() > 0.02
+
+
+def test_the_estimators_that_ignore_verified_entries():
+    others = {"SelfPacedEnsemble", "HierarchicalClassifier"}
+    assert {cls.__name__ for cls in set(CLASSES) - set(WITHOUT_USE)} <= others
+    assert not HierarchicalClassifier(MaskedLogistic()).uses_trusted()
+    assert not MaskedForest(**RATES).uses_trusted()

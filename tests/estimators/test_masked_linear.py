@@ -197,8 +197,6 @@ def test_trusted_entries_have_no_noise():
     np.testing.assert_allclose(
         MaskedLogistic(tol=1e-8, **rates).fit(X, truth, trusted=everything).coef_, plain, atol=1e-5
     )
-    # Without rates, trusted entries are like the others.
-    np.testing.assert_allclose(MaskedLogistic(tol=1e-8).fit(X, truth, trusted=everything).coef_, plain, atol=1e-12)
     # An entry whose rates are 0 because it is trusted equals one of a label with rates of 0.
     trusted = everything & (np.arange(3) == 1)
     mixed = MaskedLogistic(tol=1e-8, **rates).fit(X, noisy, trusted=trusted).coef_

@@ -13,7 +13,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 import spmld.persistence
 from spmld._validation import plural
 from spmld.cli.loading import Source, frames
-from spmld.cli.methods import NOISE_RATES, base_estimator, uses_trusted
+from spmld.cli.methods import NOISE_RATES, base_estimator
 from spmld.cli.printing import print_message, progress_bar
 from spmld.datasets import Dataset
 from spmld.datasets.frames import identifier_text
@@ -40,7 +40,7 @@ def fit_model(model: Any, data: Dataset, method: str, entry_weight: Any = None) 
     """Fit a model with a progress bar if it has iterations, otherwise with a spinner, and return the seconds."""
     X, Y = frames(data)
     base = base_estimator(model)
-    options = {"trusted": data.trusted if uses_trusted(base) else None, "entry_weight": entry_weight}
+    options = {"trusted": data.trusted if base.uses_trusted() else None, "entry_weight": entry_weight}
     options = {name: value for name, value in options.items() if value is not None}
     fits = model.cv + 1 if isinstance(model, ThresholdClassifier) else 1
     start, total = time.perf_counter(), max_iterations(base)
@@ -137,7 +137,7 @@ def _estimates(model: Any, data: Dataset) -> dict[str, Any]:
     priors = zip(data.label_names, getattr(model, "class_prior_", ()), strict=False)
     if estimated := {str(name): round(float(prior), 6) for name, prior in priors if not np.isnan(prior)}:
         estimates["class_prior"] = estimated
-    if data.trusted is not None and uses_trusted(model):
+    if data.trusted is not None and base_estimator(model).uses_trusted():
         estimates["trusted_entries"] = int(data.trusted.sum())
     for name in NOISE_RATES:
         if np.any(rates := getattr(model, f"{name}_", 0)):

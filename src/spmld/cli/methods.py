@@ -100,17 +100,17 @@ def build(method: str, params: dict[str, Any], seed: int, *, trusted: bool = Fal
         raise ValueError(f"{method} has no parameter {unknown[0]!r}; its parameters are {', '.join(names)}{hint}")
     seeded = {"random_state": seed} if "random_state" in accepted else {}
     model.set_params(**{**seeded, **params})
-    if trusted and not uses_trusted(model):
+    if trusted and not model.uses_trusted():
         raise ValueError(
-            f"--trusted needs a method that models wrong labels, SelfPacedEnsemble or MaskedLogistic with --param "
-            f"false_positive_rate, got {method}, which gives all observed labels equal weight; leave out the "
-            "column with --drop"
+            "--trusted needs a method that models wrong labels, SelfPacedEnsemble, or MaskedLogistic or MaskedBoosting "
+            f"with --param false_positive_rate, got {method}, which gives all observed labels equal weight; leave out "
+            "the column with --drop"
         )
     return model
 
 
-def uses_trusted(model: Any) -> bool:
-    """Return whether an estimator models wrong labels, and so distinguishes trusted entries from others."""
+def models_noise(model: Any) -> bool:
+    """Return whether an estimator models wrong labels, so that its probabilities are those of the true labels."""
     return isinstance(model, spmld.SelfPacedEnsemble) or any(np.any(getattr(model, rate, 0)) for rate in NOISE_RATES)
 
 
@@ -164,7 +164,7 @@ def with_decision(model: Any, decision: Any, seed: int, Y: Any, hierarchy: Hiera
         return _with_hierarchy(model, decision, hierarchy)
     if "decision" in model.get_params():
         return model if decision is None else model.set_params(decision=decision)
-    calibrated = (Y > 0).any() and (Y <= 0).any() and not uses_trusted(model)
+    calibrated = (Y > 0).any() and (Y <= 0).any() and not models_noise(model)
     if decision == "none" or (decision is None and not calibrated):
         return model
     return ThresholdClassifier(model, decision=decision or "f1", cv=CALIBRATION_FOLDS, random_state=seed)
@@ -190,7 +190,7 @@ def check_decision(model: Any, decision: Any) -> None:
     name = type(model).__name__
     if decision == "none" and "decision" in model.get_params():
         raise ValueError(f"--decision none needs a method without a decision rule, got {name}; pass 0.5 instead")
-    if decision not in (None, "none") and "decision" not in model.get_params() and uses_trusted(model):
+    if decision not in (None, "none") and "decision" not in model.get_params() and models_noise(model):
         raise ValueError(
             f"--decision cannot be combined with the noise rates of {name}, since decisions are calibrated on observed "
             "labels; choose labels with --threshold or --top-k of spmld predict"

@@ -13,7 +13,7 @@ from spmld._frames import frame_like, is_frame
 from spmld._threads import limit_threads
 from spmld._validation import Validated
 from spmld.core.iteration import active_recorder
-from spmld.estimators._inputs import check_features, check_labels, check_weights
+from spmld.estimators._inputs import check_features, check_labels, check_trusted_used, check_weights
 from spmld.estimators.annotators import annotated_labels, is_annotated
 from spmld.estimators.completion import Completion
 from spmld.estimators.positive_only import complete_labels, warn_single_class
@@ -95,6 +95,10 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         """Return whether the estimator can be fitted to row blocks that are not in memory."""
         return cls._fit_blocks is not MultiLabelEstimator._fit_blocks or hasattr(cls, "max_samples")
 
+    def uses_trusted(self) -> bool:
+        """Return whether `fit` distinguishes verified entries, the argument `trusted`, from others."""
+        return False
+
     def _check_parameters(self) -> None:
         """Raise ValueError for parameters that ``_parameter_constraints`` cannot describe."""
 
@@ -143,8 +147,8 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         entry_weight : array-like of shape (n_samples, n_labels) or (n_samples,), optional
             Weights of the entries or of the samples, from 0 to 1e15. An entry of weight 0 is treated as missing.
         trusted : array-like of bool of shape (n_samples, n_labels) or (n_samples,), optional
-            True for entries, or samples, whose labels are verified to be correct. Estimators that model wrong labels
-            use it: `SelfPacedEnsemble`, and `MaskedLogistic` with noise rates. Others give them equal weight.
+            True for entries, or samples, whose labels are verified to be correct. `SelfPacedEnsemble` uses it, and
+            `MaskedLogistic` and `MaskedBoosting` with noise rates. Other estimators raise an error.
 
         Returns
         -------
@@ -158,6 +162,7 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         """
         self._validate_params()
         self._check_parameters()
+        check_trusted_used(self, trusted)
         if is_blocks(X):
             if trusted is not None:
                 raise ValueError("trusted is not supported if X is not in memory; leave it out")

@@ -126,6 +126,20 @@ def check_rates(estimator: Any, n_labels: int) -> NoiseRates:
     return rates
 
 
+def check_trusted_used(estimator: Any, trusted: Any) -> None:
+    """Raise ValueError if an estimator would ignore verified entries."""
+    if trusted is not None and not estimator.uses_trusted():
+        raise ValueError(
+            f"trusted is not used by {type(estimator).__name__}, but by SelfPacedEnsemble, and by MaskedLogistic and "
+            "MaskedBoosting with false_positive_rate or false_negative_rate above 0; fit one of them, or leave it out"
+        )
+
+
+def has_rates(estimator: Any) -> bool:
+    """Return whether an estimator has noise rates other than 0, so that it distinguishes verified entries."""
+    return bool(np.any(estimator.false_positive_rate) or np.any(estimator.false_negative_rate))
+
+
 def _check_rate(estimator: Any, name: str, n_labels: int) -> np.ndarray:
     rate = getattr(estimator, name)
     try:

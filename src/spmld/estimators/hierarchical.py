@@ -89,6 +89,10 @@ class HierarchicalClassifier(MetaEstimatorMixin, MultiLabelEstimator):
             return inferred, weights
         return inferred, weights * inference_weights(labels, inferred)
 
+    def uses_trusted(self) -> bool:
+        """Return whether the base estimator distinguishes verified entries."""
+        return bool(self._base_estimator().uses_trusted())
+
     def _accepts_entry_weight(self) -> bool:
         return bool(self._base_estimator()._accepts_entry_weight())
 

@@ -16,7 +16,7 @@ from spmld._arrays import features_to_numpy, move, to_numpy
 from spmld._validation import FloatFraction, Fraction, NonNegative, Positive, PositiveInt, RandomState
 from spmld.core.losses import Loss
 from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators._inputs import check_rates, with_short_indices
+from spmld.estimators._inputs import check_rates, has_rates, with_short_indices
 from spmld.estimators.label_prior import smoothed_frequency
 from spmld.estimators.probabilities import log_odds
 from spmld.estimators.trees import Trees, single_precision
@@ -125,6 +125,10 @@ class MaskedBoosting(MultiLabelEstimator):
     random_state: RandomState = None
     false_positive_rate: Any = 0.0
     false_negative_rate: Any = 0.0
+
+    def uses_trusted(self) -> bool:
+        """Return whether `fit` distinguishes verified entries: if noise rates are above 0."""
+        return has_rates(self)
 
     def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
         X, rates = features_to_numpy(X), check_rates(self, labels.shape[1])

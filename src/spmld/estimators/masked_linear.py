@@ -16,7 +16,7 @@ from spmld.core.initialization import label_means
 from spmld.core.losses import LOSSES, Loss
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import Block, Problem
-from spmld.estimators._inputs import check_rates, is_tensor
+from spmld.estimators._inputs import check_rates, has_rates, is_tensor
 from spmld.estimators._linear import LinearModel
 from spmld.estimators.progress import warn_not_converged
 from spmld.labels import Labels
@@ -188,6 +188,10 @@ class MaskedLogistic(_MaskedLinear):
     C: Positive = 1.0
     false_positive_rate: Any = 0.0
     false_negative_rate: Any = 0.0
+
+    def uses_trusted(self) -> bool:
+        """Return whether `fit` distinguishes verified entries: if noise rates are above 0."""
+        return has_rates(self)
 
     def _ridge(self) -> float:
         return 1 / self.C

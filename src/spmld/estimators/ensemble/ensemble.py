@@ -219,6 +219,10 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
         """Rule for decisions."""
         return self.correction_.decision_rule_
 
+    def uses_trusted(self) -> bool:
+        """Return True: verified entries are never trimmed, and determine noise rates and the calibration."""
+        return True
+
     def _check_parameters(self) -> None:
         check_views(self.views, self.Cs, self.alphas, self.n_trees)
         HeldOutLoss(self.scoring)
