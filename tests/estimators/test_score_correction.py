@@ -11,7 +11,8 @@ from spmld.datasets import make_planted
 from spmld.estimators.ensemble.score_correction import ScoreCorrection
 from spmld.estimators.ensemble.training_data import TrainingData
 from spmld.estimators.ensemble.weighting import ViewMixture
-from spmld.labels import read_labels
+from spmld.labels import Labels, read_labels
+from spmld.labels.encoding import SIGNS
 from spmld.metrics import macro_f1
 from spmld.model_selection import make_folds
 from spmld.noise import NoiseRates, PooledCalibration
@@ -180,3 +181,17 @@ def test_few_samples_share_one_shift():
     )
     assert np.abs(few.calibration_.label_shifts_).max() < 1e-6
     assert np.abs(many.calibration_.label_shifts_).max() > 0.1
+
+
+def test_scores_that_do_not_predict_the_labels_keep_their_order_with_known_labels_too():
+    scores, signs = scores_and_signs()
+    opposite = read_labels(-signs)
+    correction = ScoreCorrection(dependency_weight=0.0, completion_weight=0.0)
+    correction.fit(scores, opposite, np.ones(signs.shape), np.arange(len(scores)) % 3)
+    ascending = np.sort(scores, axis=0)
+    known = Labels(np.zeros_like(signs), SIGNS)
+    for result in (correction.correct(ascending), correction.completed_probabilities(ascending, known)):
+        assert (np.diff(result, axis=0) > 0).all()
+    p = correction.completed_probabilities(scores, known)
+    np.testing.assert_allclose(p, logistic(correction.correct(scores)), atol=1e-12)
+    np.testing.assert_allclose(p.mean(axis=0), (signs < 0).mean(axis=0), atol=0.02)

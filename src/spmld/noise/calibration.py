@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from spmld._validation import Positive, Validated
+from spmld._validation import NonNegative, Positive, Validated
 from spmld.core.losses import LOSSES, Loss
 from spmld.noise.likelihood import NoiseRates
 
@@ -37,6 +37,8 @@ class PooledCalibration(Validated):
     ----------
     penalty : float, default=10.0
         :math:`\lambda`.
+    min_slope : float, default=0.0
+        Lower bound of the slope. A number above 0 keeps the order of scores that do not predict the observed labels.
 
     Attributes
     ----------
@@ -66,6 +68,7 @@ class PooledCalibration(Validated):
     """
 
     penalty: Positive = 10.0
+    min_slope: NonNegative = 0.0
 
     def fit(
         self, scores: _Floats, signs: _Signs, entry_weight: _Floats | None = None, rates: NoiseRates | None = None
@@ -107,7 +110,8 @@ class PooledCalibration(Validated):
         slope, shift, shifts = _minimize(loss, start)
         if slope < 0:
             slope, shift, shifts = _minimize(replace(loss, z=np.zeros(len(score))), start)
-        self.slope_, self.shift_, self.label_shifts_ = slope / scale, shift - slope * mean / scale, shifts
+        self.slope_ = max(slope / scale, self.min_slope)
+        self.shift_, self.label_shifts_ = shift - self.slope_ * mean, shifts
         self.slopes_ *= self.slope_
         self.intercepts_ += self.shift_ + shifts
         return self

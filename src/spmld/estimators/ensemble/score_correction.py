@@ -156,7 +156,8 @@ class ScoreCorrection(BaseEstimator):
             trees.fit(scores, labels.signs, known.signs, entry_weight, folds, correct, label_rates)
             completed, self.completion_trees_ = trees.held_out_scores_, trees
         # Shifts of labels need enough samples.
-        calibration = PooledCalibration(penalty=10.0 if labels.shape[0] >= MIN_F1_SAMPLES else 1e12)
+        penalty = 10.0 if labels.shape[0] >= MIN_F1_SAMPLES else 1e12
+        calibration = PooledCalibration(penalty=penalty, min_slope=MIN_SLOPE)
         self.calibration_ = clone(calibration).fit(corrected, *noise)
         self.completion_calibration_ = clone(calibration).fit(completed, *noise)
         self.held_out_scores_ = np.empty(scores.shape)
@@ -164,7 +165,7 @@ class ScoreCorrection(BaseEstimator):
             rest = ~part if len(folds) > 1 else part
             others = None if rates is None else rates.rows(rest)
             fitted = clone(calibration).fit(corrected[rest], labels.signs[rest], used[rest], others)
-            self.held_out_scores_[part] = _log_odds(fitted, corrected[part])
+            self.held_out_scores_[part] = fitted.transform(corrected[part])
         signs = known.signs if learned is None else known.signs * learned
         observed = replace(labels, signs=signs.astype(np.int8))
         self.decision_rule_ = DecisionRule(decision=self.decision).fit(logistic(self.held_out_scores_), observed)
@@ -197,7 +198,7 @@ class ScoreCorrection(BaseEstimator):
     @property
     def formula_(self) -> ScoreFormula:
         """The correction for samples without observed labels, with its calibration, as arrays."""
-        slope, weight, dependency = _slope(self.calibration_), self.dependency_weight, self.dependency_
+        slope, weight, dependency = self.calibration_.slope_, self.dependency_weight, self.dependency_
         return ScoreFormula(
             own=slope * (1 + weight * np.diag(dependency.coef_[:-1])),
             others=slope * weight * dependency.label_dependencies_,
@@ -229,13 +230,3 @@ def _correct_folds(
         shown = None if known is None else Labels(known[part], SIGNS)
         corrected[part] = correction.correct(scores[part], shown, weight=weight)
     return corrected
-
-
-def _log_odds(calibration: PooledCalibration, scores: Scores) -> Scores:
-    """Return calibrated log-odds."""
-    return _slope(calibration) * scores + calibration.intercepts_
-
-
-def _slope(calibration: PooledCalibration) -> float:
-    """Return the slope of a calibration; scores that do not predict the observed labels keep their order."""
-    return max(calibration.slope_, MIN_SLOPE)
