@@ -11,7 +11,7 @@ from sklearn.calibration import _SigmoidCalibration
 from spmld.core.losses import LOSSES
 from spmld.model_selection import ThresholdClassifier
 from spmld.noise import PooledCalibration
-from spmld.noise.calibration import _PooledLoss
+from spmld.noise.calibration import _minimize, _PooledLoss
 from tests.model_selection.classifier_cases import Ridge, make_data, scores_and_signs
 
 
@@ -195,3 +195,22 @@ def test_a_newton_step_solves_the_equations_of_all_variables():
     a, b, c, decrease = loss.newton_step(point[0], point[1], point[2:])
     assert_allclose([a, b, *c], expected, rtol=1e-3)
     assert decrease == pytest.approx(gradient @ expected, rel=1e-3)
+
+
+@pytest.mark.parametrize("beyond", [np.inf, np.nan, 2.0])
+def test_the_last_point_is_kept_where_no_halving_of_a_step_decreases_the_loss(beyond):
+    class Edge:
+        """A loss that decreases down to a = 1; steps lead to smaller a."""
+
+        weights = np.ones(4)
+
+        def value(self, a, b, c):
+            return a if a >= 1 else beyond
+
+        def newton_step(self, a, b, c):
+            return (1.0 if a > 1 else 0.5), 0.0, np.zeros(2), 1.0
+
+    start = 3.0, 0.25, np.array([0.5, -0.5])
+    slope, shift, shifts = _minimize(Edge(), start)
+    assert (slope, shift) == (1.0, 0.25)
+    np.testing.assert_array_equal(shifts, start[2])

@@ -210,7 +210,7 @@ class _PooledLoss:
 
 
 def _minimize(loss: _PooledLoss, start: tuple[float, float, _Floats]) -> tuple[float, float, _Floats]:
-    """Minimize the loss by Newton steps that are halved until the loss does not increase."""
+    """Minimize the loss by Newton steps that are halved until the loss does not increase, or end where none is found."""
     a, b, c = start
     value = loss.value(a, b, c)
     for _ in range(100):
@@ -224,5 +224,7 @@ def _minimize(loss: _PooledLoss, start: tuple[float, float, _Floats]) -> tuple[f
             if new_value <= value * (1 + 1e-14):
                 break
             length /= 2
+        else:
+            break
         (a, b, c), value = candidate, new_value
     return a, b, c
