@@ -3,6 +3,7 @@
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import expit, logit
 
@@ -231,3 +232,17 @@ def test_errors():
     for message, call in cases:
         with pytest.raises(ValueError, match=message):
             call()
+
+
+def test_the_consensus_of_an_array_is_that_of_its_answers():
+    rng = np.random.default_rng(0)
+    answers = (rng.random((200, 3, 2)) < 0.4).astype(float)
+    expected = find_consensus(read_annotators(answers)).probabilities
+    np.testing.assert_array_equal(find_consensus(answers).probabilities, expected)
+    np.testing.assert_array_equal(find_consensus(answers.tolist()).probabilities, expected)
+
+
+@pytest.mark.parametrize("answers", [np.ones((4, 2)), [1, 0, 1], pd.DataFrame({"a": [1, 0], "b": [0, 1]})])
+def test_answers_without_annotators_raise_an_error_that_says_what_to_pass(answers):
+    with pytest.raises(ValueError, match=r"\(n_samples, n_annotators, n_labels\).*pass read_annotators\(Y, samples"):
+        find_consensus(answers)

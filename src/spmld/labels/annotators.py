@@ -116,7 +116,8 @@ def read_annotators(Y: Any, samples: Sequence[Any] | None = None, annotators: Se
     if samples is None or annotators is None:
         raise ValueError(
             "Y must have shape (n_samples, n_annotators, n_labels), or one row for each sample and annotator, which "
-            f"requires samples and annotators, got an array of {np.ndim(Y)} dimensions"
+            f"requires samples and annotators, got an array of {np.ndim(Y)} dimensions; pass "
+            "read_annotators(Y, samples, annotators)"
         )
     answers = read_labels(Y)
     for name, column in (("samples", samples), ("annotators", annotators)):

@@ -21,7 +21,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import betaln, entr, expit, logit
 from scipy.stats import beta as beta_distribution
 
-from spmld.labels.annotators import AnnotatorLabels
+from spmld.labels.annotators import AnnotatorLabels, read_annotators
 from spmld.noise.likelihood import NoiseRates, error_log_odds
 
 _Floats = NDArray[np.float64]
@@ -137,13 +137,13 @@ class Consensus:
         return [(int(i), int(j), int(chosen[i, j]), float(best[i, j])) for i, j in places if best[i, j] >= 0]
 
 
-def find_consensus(labels: AnnotatorLabels, log_odds: _Floats | None = None) -> Consensus:
+def find_consensus(labels: Any, log_odds: _Floats | None = None) -> Consensus:
     """Estimate the labels and the error rates of annotators.
 
     Parameters
     ----------
-    labels : AnnotatorLabels
-        Answers, see `spmld.labels.read_annotators`.
+    labels : AnnotatorLabels, array-like of shape (n_samples, n_annotators, n_labels) or DataFrame
+        Answers, in any form that `spmld.labels.read_annotators` accepts without further arguments.
     log_odds : ndarray of shape (n_samples, n_labels), optional
         Prior log-odds of each entry, such as calibrated out-of-fold scores. By default, those of the frequency of each
         label, which is estimated.
@@ -155,17 +155,17 @@ def find_consensus(labels: AnnotatorLabels, log_odds: _Floats | None = None) -> 
     Examples
     --------
     >>> import numpy as np
-    >>> from spmld.labels import read_annotators
     >>> from spmld.noise import find_consensus
     >>> rng = np.random.default_rng(0)
     >>> truth = rng.random((2000, 1, 2)) < 0.4
     >>> wrong = rng.random((2000, 3, 2)) < np.array([0.1, 0.2, 0.3])[:, None]
-    >>> consensus = find_consensus(read_annotators((truth ^ wrong).astype(float)))
+    >>> consensus = find_consensus((truth ^ wrong).astype(float))
     >>> consensus.rates.alpha.mean(axis=1).round(1)
     array([0.1, 0.2, 0.3])
     >>> bool(((consensus.probabilities > 0.5) == truth[:, 0]).mean() > 0.88)
     True
     """
+    labels = read_annotators(labels)
     positive = labels.signs > 0
     frequency = (positive.sum(axis=0) + 0.5) / ((labels.signs != 0).sum(axis=0) + 1)
     p = (labels.by_sample(positive) + frequency) / (labels.counts + 1)

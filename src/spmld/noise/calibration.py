@@ -210,7 +210,7 @@ class _PooledLoss:
 
 
 def _minimize(loss: _PooledLoss, start: tuple[float, float, _Floats]) -> tuple[float, float, _Floats]:
-    """Minimize the loss by Newton steps that are halved until the loss does not increase, or end where none is found."""
+    """Minimize the loss by Newton steps that are halved until the loss does not increase, as long as they can be."""
     a, b, c = start
     value = loss.value(a, b, c)
     for _ in range(100):
