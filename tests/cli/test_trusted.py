@@ -11,7 +11,7 @@ import spmld
 from spmld.cli import main
 from spmld.cli.loading import Source, _match_samples
 from spmld.cli.methods import METHODS, build
-from spmld.datasets import Dataset, make_planted, read_dataset, write_dataset
+from spmld.datasets import Dataset, TableWarning, make_planted, read_dataset, write_dataset
 from tests.cli.songs import FEATURES, LABELS
 
 PLANTED = make_planted(400, 6, 4, n_components=3, random_state=0)
@@ -222,11 +222,45 @@ def test_rows_are_matched_by_identifiers():
     for names, expected in (
         (["c", "007", "b"], [0, 1, 1]),  # in another order, and 007 is 7
         (["7.0", "x", "c"], [1, 0, 1]),  # b is not in the file
-        (["b", "b", "c"], [1, 0, 1]),  # ambiguous: by position
+        (["x", "x", "c"], [0, 0, 1]),  # repeated, but not in the data
     ):
-        matched = _match_samples("mask.csv", pd.DataFrame({"song": names}), mask, data)
+        matched = _match_samples("mask.csv", pd.DataFrame({"song": names}), mask, data, "songs.csv")
         np.testing.assert_array_equal(matched[:, 0], expected)
     with pytest.raises(ValueError, match="has no sample of the data: the values of 'song' are x, y, z"):
-        _match_samples("mask.csv", pd.DataFrame({"song": ["x", "y", "z"]}), mask, data)
+        _match_samples("mask.csv", pd.DataFrame({"song": ["x", "y", "z"]}), mask, data, "songs.csv")
     for other in (data, SimpleNamespace(roles=None), SimpleNamespace(roles=data.roles, sample_names=None)):
-        np.testing.assert_array_equal(_match_samples("mask.csv", pd.DataFrame({"a": [1, 0, 1]}), mask, other), mask)
+        matched = _match_samples("mask.csv", pd.DataFrame({"a": [1, 0, 1]}), mask, other, "songs.csv")
+        np.testing.assert_array_equal(matched, mask)
+
+
+@pytest.mark.parametrize(
+    ("verified", "samples", "shown"),
+    [
+        (["b", "b", "c"], ["7", "b", "c"], "'b' is repeated in mask.csv"),
+        (["7", "007", "c"], ["7", "b", "c"], "'7' is repeated in mask.csv"),
+        (["7", "b", "c"], ["b", "c", "b"], "'b' is repeated in songs.csv"),
+        (["7", None, None], ["", "7", ""], "an empty field is repeated in mask.csv"),
+    ],
+)
+def test_repeated_identifiers_are_not_matched_by_position(verified, samples, shown):
+    data = SimpleNamespace(roles=SimpleNamespace(id="song"), sample_names=samples)
+    message = f"--trusted mask.csv is matched by the column 'song', in which {shown}; make the identifiers unique, or"
+    with pytest.raises(ValueError, match=message):
+        _match_samples("mask.csv", pd.DataFrame({"song": verified}), np.ones((3, 1), dtype=bool), data, "songs.csv")
+
+
+def test_a_file_of_a_review_is_not_matched_by_repeated_identifiers(cli):
+    frame = pd.read_csv("songs.csv").assign(song=["a", "a", *map(str, range(398))])
+    frame.to_csv("named.csv", index=False)
+    pd.DataFrame({"sample": [1], "label": [LABELS[0]], "answer": ["present"]}).to_csv("answers.csv", index=False)
+    status, _, err = cli("correct", "named.csv", "answers.csv", "--id", "song", "-o", "new.csv")
+    assert status == 0, err
+    verified = pd.read_csv("new.trusted.csv")
+    assert list(verified.columns) == LABELS
+    with pytest.warns(TableWarning, match="not unique: 'a'"):
+        data = Source("new.csv", None, "all", {"id": "song"}, "new.trusted.csv").load()
+    assert np.argwhere(data.trusted).tolist() == [[1, 0]]
+    verified.assign(song=frame["song"]).to_csv("named.trusted.csv", index=False)
+    status, _, err = cli("fit", "new.csv", "--id", "song", "--trusted", "named.trusted.csv", "-o", "m.skops")
+    assert status == 2
+    assert "'a' is repeated in named.trusted.csv" in err

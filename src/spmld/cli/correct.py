@@ -13,6 +13,7 @@ from spmld.cli import options
 from spmld.cli.loading import Source
 from spmld.cli.printing import check_output_path, print_json, print_message
 from spmld.cli.review_data import label_form, open_editable
+from spmld.datasets.frames import identifier_text
 from spmld.review import apply_annotations, read_annotations
 from spmld.review.applying import Applied
 from spmld.review.label_forms import TagColumn
@@ -75,11 +76,12 @@ def correct(data: Source, annotations: str, out: str, as_json: bool, force: bool
 
 
 def _write_trusted(path: str, mask: Any, label_names: list[str], table: EditableTable, id: str | None) -> None:
-    """Write the trusted entries for the option ``--trusted``, with the identifiers of the samples if there are some."""
+    """Write the trusted entries for the option ``--trusted``, with identifiers if these are unique."""
     rows = mask.astype(int).tolist()
-    if id is not None and id not in label_names:
+    names = [] if id is None else [to_text(name) for name in table.column(id)]
+    if id is not None and id not in label_names and len(set(map(identifier_text, names))) == len(names):
         label_names = [id, *label_names]
-        rows = [[to_text(name), *row] for name, row in zip(table.column(id), rows, strict=True)]
+        rows = [[name, *row] for name, row in zip(names, rows, strict=True)]
     with writing(path) as part, part.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows([label_names, *rows])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import warnings
+from collections import Counter
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,7 +18,7 @@ from spmld._io import need
 from spmld.cli.printing import list_first, print_message
 from spmld.datasets import Dataset, TableError, TableRoles, TableWarning, load_dataset, read_hierarchy, read_table
 from spmld.datasets.files import accepted_options, file_format
-from spmld.datasets.frames import from_frame, identifier_text
+from spmld.datasets.frames import from_frame, identifier_text, sample_names
 from spmld.datasets.hierarchies import resolve_contradictions, with_hierarchy
 from spmld.datasets.roles import PREFIX, read_label_columns
 from spmld.datasets.tables import TABLE_FORMATS, check_options, table_format
@@ -206,7 +207,7 @@ class Source:
         content = read_label_columns(frame, roles, list(data.label_names))
         if content.problems:
             raise TableError(content.problems, file)
-        mask = _match_samples(file, frame, content.Y == 1, data)
+        mask = _match_samples(file, frame, content.Y == 1, data, self.path)
         if mask.shape != data.Y.shape:
             raise ValueError(
                 f"--trusted {file} must have the shape of the labels of {self.path}, {data.Y.shape}, got {mask.shape}; "
@@ -215,22 +216,28 @@ class Source:
         return mask
 
 
-def _match_samples(file: str, frame: Any, mask: NDArray[np.bool_], data: Dataset) -> NDArray[np.bool_]:
+def _match_samples(file: str, frame: Any, mask: NDArray[np.bool_], data: Dataset, path: str) -> NDArray[np.bool_]:
     """Return the rows in the order of the samples, matched by the identifier if the file has its column.
 
-    Samples that are not in the file are not verified.
+    Samples that are not in the file are not verified. `path` is the file of the samples.
     """
     id = None if data.roles is None else data.roles.id
     if id is None or id not in frame.columns or data.sample_names is None:
         return mask
-    marked = need("pandas").DataFrame(mask, index=list(map(identifier_text, frame[id])))
+    names = list(map(identifier_text, sample_names(frame, data.roles) or ()))
     rows = list(map(identifier_text, data.sample_names))
-    if not marked.index.is_unique or len(set(rows)) < len(rows):
-        return mask
-    if not marked.index.isin(rows).any():
-        values = ", ".join(marked.index[:3])
+    for where, count, others in ((file, Counter(names), set(rows)), (path, Counter(rows), set(names))):
+        if repeated := [name for name in count if count[name] > 1 and name in others]:
+            shown = repr(repeated[0]) if repeated[0] else "an empty field"
+            raise ValueError(
+                f"--trusted {file} is matched by the column {id!r}, in which {shown} is repeated in {where}; make the "
+                f"identifiers unique, or remove the column from {file} so that its rows are matched by position"
+            )
+    if not set(names) & set(rows):
+        values = ", ".join(names[:3])
         raise ValueError(f"--trusted {file} has no sample of the data: the values of {id!r} are {values}")
-    return marked.reindex(rows, fill_value=False).to_numpy()
+    marked = need("pandas").DataFrame(mask, index=names)
+    return marked[~marked.index.duplicated()].reindex(rows, fill_value=False).to_numpy()
 
 
 def _encode_missing(data: Dataset) -> Dataset:
