@@ -13,7 +13,7 @@ from spmld.estimators import FeatureScaler, View, scaling
 from spmld.estimators.ensemble import training_data as training_data_module
 from spmld.estimators.ensemble import views as views_module
 from spmld.estimators.scaling import LandmarkFeatures
-from spmld.labels import Labels, LabelWarning
+from spmld.labels import Labels
 from spmld.persistence import Checkpoint
 from spmld.scale.block_data import BlockData
 
@@ -135,8 +135,6 @@ def test_views_and_options_that_need_features_in_memory_are_named():
     for samples in (X, RowBlocks(X)):
         with pytest.raises(ValueError, match="cv must not repeat training samples"):
             model(cv=repeated).fit(samples, Y)
-    with pytest.warns(LabelWarning, match="Missing entries are used as weak negatives only if X is in memory"):
-        model(views=("ridge",)).fit(RowBlocks(X, np.where(Y == 0, np.nan, Y)))
 
 
 def test_stored_fits_are_not_repeated(tmp_path):

@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from spmld import GLOCAL, LEML, SPMLD, MaskedLogistic, MaskedRidge, RowBlocks, SelfPacedClassifier, SelfPacedEnsemble
 from spmld.datasets import make_planted
+from spmld.labels import LabelWarning
 from spmld.pacing import DiversePacing, GroupSparsePacing, QuantileSchedule
 from spmld.scale.streaming import StreamEngine
 
@@ -219,3 +220,24 @@ def test_labels_of_blocks_are_required_and_checked():
             method(RowBlocks(X, block_rows=70), Y[:, :5])
         with pytest.raises(ValueError, match="300 and 299"):
             method(RowBlocks(X, block_rows=70), Y[1:])
+
+
+POSITIVES = np.where(Y == 0, np.nan, Y)
+
+
+@pytest.mark.parametrize("model", [MaskedLogistic(), SelfPacedEnsemble(views=("ridge",))], ids=["linear", "ensemble"])
+@pytest.mark.parametrize("weights", [None, np.ones(len(Y)), np.ones((len(Y), 1))], ids=["plain", "vector", "column"])
+def test_positive_only_labels_raise_an_error_that_says_what_to_do(model, weights):
+    some = pd.DataFrame(Y, columns=list("abcdef"))
+    some["b"] = POSITIVES[:, 1]
+    message = "Label b: .* used as weak negatives only if X is in memory: load X.*write 0.*pass entry_weight"
+    with pytest.raises(ValueError, match=message):
+        clone(model).fit(RowBlocks(X), some, entry_weight=weights)
+
+
+def test_positive_only_labels_with_a_weight_for_each_entry_are_fitted_as_in_memory():
+    weights = np.ones(Y.shape)
+    with pytest.warns(LabelWarning, match="Missing entries are ignored, so that only positives can be learned"):
+        in_blocks = MaskedLogistic().fit(RowBlocks(X, block_rows=70), POSITIVES, entry_weight=weights)
+    with pytest.warns(LabelWarning, match="Missing entries are ignored, so that only positives can be learned"):
+        assert_same_fit(MaskedLogistic().fit(X, POSITIVES, entry_weight=weights), in_blocks)

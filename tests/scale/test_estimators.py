@@ -134,3 +134,9 @@ def test_bad_collections_raise_errors_that_name_the_cause(client):
     bad = da.where(features > 2, np.nan, features)
     with pytest.raises(ValueError, match="NaN or infinity"):
         MaskedLogistic(tol=0.2).fit(bad, labels)
+
+
+def test_positive_only_labels_raise_an_error(client):
+    features, labels = collections()
+    with pytest.raises(ValueError, match="Missing entries are used as weak negatives only if X is in memory"):
+        MaskedLogistic().fit(features, da.where(labels == 0, np.nan, labels))

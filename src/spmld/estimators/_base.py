@@ -13,10 +13,10 @@ from spmld._frames import frame_like, is_frame
 from spmld._threads import limit_threads
 from spmld._validation import Validated
 from spmld.core.iteration import active_recorder
-from spmld.estimators._inputs import check_features, check_labels, check_trusted_used, check_weights
+from spmld.estimators._inputs import check_features, check_labels, check_trusted, check_weights
 from spmld.estimators.annotators import annotated_labels, is_annotated
 from spmld.estimators.completion import Completion
-from spmld.estimators.positive_only import complete_labels, warn_single_class
+from spmld.estimators.positive_only import check_single_class, complete_labels
 from spmld.estimators.probabilities import score_probabilities
 from spmld.estimators.top_labels import TopLabelsMixin
 from spmld.labels import Labels
@@ -158,16 +158,15 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         -----
         Labels without an observed positive or without an observed negative are named in a `spmld.labels.LabelWarning`.
         Missing entries of labels with observed positives and no observed negative are used as weak negatives, see
-        `spmld.estimators.positive_unlabeled`, unless `entry_weight` has one column for each label.
+        `spmld.estimators.positive_unlabeled`, unless `entry_weight` has one column for each label; if X is not in
+        memory, they raise an error.
         """
         self._validate_params()
         self._check_parameters()
-        check_trusted_used(self, trusted)
+        check_trusted(self, trusted, in_memory=not is_blocks(X))
         if is_blocks(X):
-            if trusted is not None:
-                raise ValueError("trusted is not supported if X is not in memory; leave it out")
             data = read_blocks(X, y, mask, entry_weight)
-            warn_single_class(data)
+            check_single_class(data, entry_weight, self._accepts_entry_weight())
             return self._fit_data(data)
         mapped = X.nbytes if isinstance(X, np.memmap) else 0
         X = check_features(self, X, reset=True)

@@ -126,9 +126,13 @@ def check_rates(estimator: Any, n_labels: int) -> NoiseRates:
     return rates
 
 
-def check_trusted_used(estimator: Any, trusted: Any) -> None:
-    """Raise ValueError if an estimator would ignore verified entries."""
-    if trusted is not None and not estimator.uses_trusted():
+def check_trusted(estimator: Any, trusted: Any, *, in_memory: bool) -> None:
+    """Raise ValueError if a fit would ignore verified entries."""
+    if trusted is None:
+        return
+    if not in_memory:
+        raise ValueError("trusted is not supported if X is not in memory; leave it out")
+    if not estimator.uses_trusted():
         raise ValueError(
             f"trusted is not used by {type(estimator).__name__}, but by SelfPacedEnsemble, and by MaskedLogistic and "
             "MaskedBoosting with false_positive_rate or false_negative_rate above 0; fit one of them, or leave it out"

@@ -29,6 +29,7 @@ from spmld.labels.single_class import (
     MAX_NAMES,
     SingleClassLabels,
     find_single_class,
+    list_labels,
     single_class_messages,
 )
 from spmld.model_selection.cross_fitting import cross_fit
@@ -163,8 +164,7 @@ def complete_labels(
     labels, weights, class_prior
     """
     single, class_prior = find_single_class(labels.signs), np.full(labels.shape[1], np.nan)
-    by_sample = entry_weight is None or np.shape(entry_weight)[1:] in ((), (1,))
-    if by_sample and accepts_weights:
+    if accepts_weights and _weighs_samples(entry_weight):
         labels, weights, class_prior, _ = complete_positive_only(X, labels, weights, entry_weight)
     rare = np.logical_and(single.unobserved, class_prior == 0)
     warn_of_labels(
@@ -176,15 +176,23 @@ def complete_labels(
     return labels, weights, class_prior
 
 
-def warn_single_class(data: BlockData) -> None:
-    """Warn about labels of one class in row blocks that are not in memory."""
+def _weighs_samples(entry_weight: Any) -> bool:
+    """Return whether weights are None or those of samples, so that the missing entries have none of their own."""
+    return entry_weight is None or np.shape(entry_weight)[1:] in ((), (1,))
+
+
+def check_single_class(data: BlockData, entry_weight: Any, accepts_weights: bool) -> None:
+    """Warn about labels of one class in row blocks, and raise ValueError if missing entries would be weak negatives."""
     positives, negatives = data.engine.sum(lambda signs: ((signs > 0).sum(axis=0), (signs < 0).sum(axis=0)), data.signs)
     single = SingleClassLabels.from_counts(positives, negatives, data.n)
-    message = (
-        "no observed negative, so that only positives can be learned. "
-        "Missing entries are used as weak negatives only if X is in memory; see positive_unlabeled"
-    )
-    warn_of_labels(data.labels, single, (single.positive_only, message))
+    if accepts_weights and single.positive_only.any() and _weighs_samples(entry_weight):
+        raise ValueError(
+            f"{list_labels(data.labels, single.positive_only)}: observed positives, missing entries and no observed "
+            "negative. Missing entries are used as weak negatives only if X is in memory: load X, or a part of it. If "
+            "missing means negative, write 0. To ignore missing entries, pass entry_weight with one column for each "
+            "label"
+        )
+    warn_of_labels(data.labels, single, (single.positive_only, _positive_only_message(np.array([np.nan]))))
 
 
 def warn_of_labels(labels: Labels, single: SingleClassLabels, *others: tuple[NDArray[np.bool_], str]) -> None:
