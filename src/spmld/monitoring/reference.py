@@ -98,7 +98,8 @@ def make_reference(X: Any, Y: Any, predicted: Any, *, coef: Any, held_out: NDArr
         samples have the same distribution if nothing has changed. Out-of-fold scores do not have the distribution of
         the scores of the model, which is fitted to more samples.
     held_out : ndarray of bool of shape (n_samples,)
-        Samples to which the linear model was not fitted.
+        Samples to which the linear model was not fitted, chosen at random. Those of a fold are not random if identical
+        samples, or those of a group, are in the same fold.
 
     Examples
     --------

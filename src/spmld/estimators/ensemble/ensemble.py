@@ -131,7 +131,7 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
     device : str or None, default=None
         As in `MaskedLogistic`.
     random_state : int, RandomState or None, default=None
-        Seed for the folds, the landmarks and the base estimators.
+        Seed for the folds, the landmarks, the base estimators and the samples of `reference_`.
     callback : callable or None, default=None
         Called with each record of `cv_results_`. If it returns True, no other setting of that view is tried, and the
         best one so far is selected.
