@@ -24,9 +24,10 @@ from spmld.review import (
     read_annotations,
     sample_queue,
 )
-from spmld.review.annotations import Place, add_keys, check_store
+from spmld.review.annotations import Place, add_keys
 from spmld.review.queue import KINDS
 from spmld.review.samples import TableSamples
+from spmld.review.store import check_store
 from spmld.review.tables import check_table, without_gz
 
 _KINDS = {"suspicious": "suspicious", "missing": "missing", "unlabeled": "in samples without labels"}

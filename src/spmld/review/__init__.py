@@ -1,12 +1,13 @@
 """Review of labels by people: queue, annotations, a page in the browser, and exchange with other programs."""
 
-from spmld.review.annotations import Annotation, AnnotationStore
+from spmld.review.annotations import Annotation
 from spmld.review.applying import apply_annotations
 from spmld.review.exchange import export_entries, read_annotations
 from spmld.review.label_forms import TagColumn
 from spmld.review.queue import make_queue, sample_queue
 from spmld.review.server import ReviewServer
 from spmld.review.session import ReviewSession
+from spmld.review.store import AnnotationStore
 from spmld.review.tables import open_table
 
 __all__ = [

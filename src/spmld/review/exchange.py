@@ -9,8 +9,9 @@ from typing import Any
 from spmld._io import StrPath, reading, writing
 from spmld._table import csv_text
 from spmld.datasets.frames import identifier_text
-from spmld.review.annotations import Annotation, AnnotationStore, Place, is_store
+from spmld.review.annotations import Annotation, Place
 from spmld.review.samples import ZEROS, TableSamples, identifier_key
+from spmld.review.store import AnnotationStore, is_store
 from spmld.review.tables import open_table
 
 _CONFIGURATION = """<View>

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spmld.review.annotations import Annotation, AnnotationStore, Place
+from spmld.review.annotations import Annotation, Place
 from spmld.review.evidence import NO_EVIDENCE, Evidence
 from spmld.review.queue import merge_queues
 from spmld.review.samples import TableSamples
+from spmld.review.store import AnnotationStore
 
 _CONFLICT, _OPEN, _OWN_CONFLICT, _SKIPPED, _CLOSED = range(5)
 """States of an entry, in the order in which entries are shown."""
