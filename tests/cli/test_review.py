@@ -54,6 +54,10 @@ class Review(RunningReview):
         return self.ask("POST", "/api/annotation", {"entry": entry["entry"], "answer": answer})
 
 
+def write_lines(path, records):
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+
+
 def rows(path):
     with path.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
@@ -217,11 +221,36 @@ def test_a_verified_random_sample_estimates_the_number_of_wrong_entries(songs):
             'must have "label", and "answer" or "confidence", got',
         ),
         (["correct", "songs.csv", "x.jsonl", "-o", "songs.csv", *DROP], "songs.csv is also an input of the command"),
-        (["correct", "songs.csv", "gone.jsonl", "-o", "y.csv", *DROP], "none of the 1 decided entries is in songs.csv"),
+        (
+            ["correct", "songs.csv", "gone.jsonl", "-o", "y.csv", *DROP],
+            "annotations of gone.jsonl that are not in songs.csv: 2 of 2, such as that of sample gone; pass the",
+        ),
+        (
+            ["correct", "songs.csv", "open.jsonl", "-o", "y.csv", *DROP],
+            "open.jsonl has no answers; decide entries with",
+        ),
+        (
+            ["correct", "songs.csv", "other.json", "-o", "y.csv", *DROP],
+            'must have a choice named "annotation", got "mood"',
+        ),
+        (
+            ["review", "songs.csv", *DROP, "--import", "partly.jsonl", "--export", "e.jsonl"],
+            "annotations of partly.jsonl that are not in songs.csv: 2 of 3, such as that of label 'merry'; nothing is",
+        ),
+        (
+            ["review", "songs.csv", *DROP, "--import", "open.jsonl", "--export", "e.jsonl"],
+            "open.jsonl has no answers; decide entries with",
+        ),
     ],
 )
 def test_errors_exit_with_2(songs, args, message, monkeypatch, capsys):
-    (songs / "gone.jsonl").write_text('{"key": "gone", "label": "sad", "answer": "present"}\n')
+    gone = [{"key": "gone", "label": label, "answer": "present"} for label in ("sad", "calm")]
+    write_lines(songs / "gone.jsonl", gone)
+    write_lines(songs / "open.jsonl", [{**gone[0], "answer": None}, {**gone[1], "answer": "skip"}])
+    rows = [(3, "sad"), (3, "merry"), (240, "sad")]
+    write_lines(songs / "partly.jsonl", [{"sample": i, "label": name, "answer": "absent"} for i, name in rows])
+    result = {"from_name": "mood", "value": {"choices": ["present"]}}
+    (songs / "other.json").write_text(json.dumps([{"data": {"text": "x"}, "annotations": [{"result": [result]}]}]))
     monkeypatch.chdir(songs)
     with pytest.raises(SystemExit) as ended:
         main(args)
@@ -229,3 +258,20 @@ def test_errors_exit_with_2(songs, args, message, monkeypatch, capsys):
     assert message in capsys.readouterr().err
     assert not (songs / "absent.review.sqlite").exists()
     assert not (songs / "y.csv").exists()
+    assert not (songs / "songs.review.sqlite").exists()
+
+
+def test_annotations_of_samples_that_are_gone_are_counted_and_the_others_are_written(songs):
+    decided = [{"sample": i, "label": "sad", "answer": "present"} for i in (3, 5, 240)]
+    write_lines(songs / "some.jsonl", decided)
+    status, _, err = run(songs, "correct", "songs.csv", "some.jsonl", "-o", "some.csv", *DROP)
+    assert status == 0, err
+    assert "annotations of some.jsonl that are not in songs.csv: 1 of 3, such as that of sample 240\n" in err
+    assert [rows(songs / "some.csv")[i]["label_sad"] for i in (3, 5)] == ["yes", "yes"]
+
+
+def test_a_review_without_answers_is_not_written(songs):
+    AnnotationStore(songs / "untouched.sqlite").close()
+    status, _, err = run(songs, "correct", "songs.csv", "untouched.sqlite", "-o", "same.csv", *DROP)
+    assert (status, err.split("; ")[0]) == (2, "spmld: untouched.sqlite has no answers")
+    assert not (songs / "same.csv").exists()

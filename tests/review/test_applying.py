@@ -111,7 +111,7 @@ def test_conflicts_unsure_and_unknown_entries_change_nothing():
     applied = apply_annotations(table, annotations, columns)
     assert applied.content == before
     assert not applied.trusted.any()
-    assert (applied.conflicts, applied.unsure, applied.unmatched) == (1, 1, 1)
+    assert (applied.conflicts, applied.unsure, applied.unmatched) == (1, 1, annotations[3:])
 
 
 def test_label_columns_that_do_not_exist():

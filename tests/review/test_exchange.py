@@ -5,7 +5,9 @@ import json
 import pytest
 
 from spmld.review import Annotation, AnnotationStore, export_entries, read_annotations
-from spmld.review.annotations import resolve
+from spmld.review.annotations import match_annotations, resolve
+from spmld.review.samples import TableSamples
+from spmld.review.text_tables import CsvTable
 from tests.review.cases import EVIL, make_session
 
 
@@ -115,6 +117,7 @@ def test_label_studio_accepts_configuration_tasks_and_annotations(session, tmp_p
     ("name", "content", "message"),
     [
         ("a.jsonl", '{"sample": 0, "label": "sad", "answer": "maybe"}', "answer must be one of present, absent"),
+        ("a.jsonl", '{"sample": true, "label": "sad", "answer": "absent"}', 'must have "label", and "key" or "sample"'),
         ("a.jsonl", "nothing", "line 1 is not JSON"),
         ("a.jsonl", "1", "line 1 must be a JSON object"),
         ("a.jsonl", '{"label": "sad", "answer": "present"}', 'must have "label", and "key" or "sample"'),
@@ -158,6 +161,22 @@ def test_an_undone_decision_is_not_imported_again(tmp_path):
             assert store.merge(read_annotations(tmp_path / "annotations.jsonl")) == added
             store.undo("")
         assert store.annotations() == []
+
+
+def test_annotations_get_the_keys_and_labels_of_the_table(tmp_path):
+    samples = TableSamples(CsvTable("song,sad\n007,1\n008,0\n"), ["sad"], id="song")
+    records = [{"song": 7, "label": "Sad"}, {"sample": 1, "label": "sad"}, {"song": 9, "label": "sad"}]
+    records += [{"sample": 2, "label": "sad"}, {"sample": 0, "label": "merry"}, {"sample": -1, "label": "sad"}]
+    write_jsonl([{**record, "answer": "present"} for record in records], tmp_path / "annotations.jsonl")
+    matched, unmatched = match_annotations(read_annotations(tmp_path / "annotations.jsonl", "song"), samples, ["sad"])
+    assert [(d.key, d.label, d.sample) for d in matched[:2]] == [(samples.keys[i], "sad", i) for i in (0, 1)]
+    assert matched[2:] == unmatched
+    assert [(d.sample_name, d.sample, d.label) for d in unmatched] == [
+        ("9", None, "sad"),
+        ("", 2, "sad"),
+        ("", 0, "merry"),
+        ("", -1, "sad"),
+    ]
 
 
 def test_decisions_are_ordered_by_their_time(tmp_path):

@@ -213,7 +213,7 @@ def written(texts, answers, form):
     """Return the column of tags after annotations, by sample and label."""
     annotations = [Annotation("", label, answer, sample=i) for (i, label), answer in answers.items()]
     applied = apply_annotations(csv_table(texts), annotations, form)
-    assert applied.unmatched == 0
+    assert applied.unmatched == []
     return CsvTable(applied.content.decode()).column("tags")
 
 

@@ -12,9 +12,9 @@ from spmld._validation import plural
 from spmld.cli import options
 from spmld.cli.loading import Source
 from spmld.cli.printing import check_output_path, print_json, print_message
-from spmld.cli.review_data import label_form, open_editable
+from spmld.cli.review_data import describe_unmatched, label_form, open_editable, read_answers
 from spmld.datasets.frames import identifier_text
-from spmld.review import apply_annotations, read_annotations
+from spmld.review import apply_annotations
 from spmld.review.applying import Applied
 from spmld.review.label_forms import TagColumn
 from spmld.review.tables import check_extension, without_gz
@@ -52,25 +52,30 @@ def correct(data: Source, annotations: str, out: str, as_json: bool, force: bool
     table = open_editable(data, dataset.X.shape[0])
     form = label_form(table, dataset.roles, dataset.label_names, dataset.Y)
     id = None if dataset.roles is None else dataset.roles.id
-    answers = read_annotations(annotations, id)
+    answers = read_answers(annotations, id)
     applied = apply_annotations(table, answers, form, id)
-    if applied.unmatched and not applied.written.any():
+    unmatched = ""
+    if applied.unmatched:
+        unmatched = describe_unmatched(applied.unmatched, len(answers), annotations, data, form.names)
+    if len(applied.unmatched) == len(answers):
         raise ValueError(
-            f"none of the {applied.unmatched} decided entries is in {data.path}: pass the file and the options of the "
-            "review; without --id, columns that are not labels must not have changed"
+            f"{unmatched}; pass the file and the options of the review; without --id, columns that are not labels must "
+            "not have changed"
         )
     mask = applied.trusted if dataset.trusted is None else applied.trusted | np.asarray(dataset.trusted)
     with writing(out) as part:
         part.write_bytes(applied.content)
     summary: dict[str, Any] = {"file": out}
-    if dataset.trusted is not None or not all(answer.confidence is not None for answer in answers):
+    if dataset.trusted is not None or any(answer.confidence is None for answer in answers):
         _write_trusted(trusted_path, mask, form.names, table, id)
         summary |= {"trusted": trusted_path, "trusted_entries": int(mask.sum())}
     summary |= {item.name: getattr(applied, item.name) for item in fields(Applied) if item.type is int}
+    summary["unmatched"] = len(applied.unmatched)
     if as_json:
         print_json(summary)
     else:
-        print_message("\n".join(_describe(summary, _tag_reasons(form) if isinstance(form, TagColumn) else {})))
+        lines = _describe(summary, _tag_reasons(form) if isinstance(form, TagColumn) else {})
+        print_message("\n".join([*lines, unmatched] if unmatched else lines))
         command = replace(data, path=out).command("-o", "MODEL")
         print_message(f"next: spmld fit {command} fits a model on the new labels")
 
@@ -112,7 +117,6 @@ def _describe(summary: dict[str, Any], tag_reasons: dict[str, str]) -> list[str]
     reasons = {
         "unsure": "left as they are, reviewers are unsure",
         "conflicts": "left as they are, reviewers disagree; another annotation resolves them",
-        "unmatched": "not in the file",
         **tag_reasons,
     }
     lines += [f"{plural(summary[name], 'entry')}: {reason}" for name, reason in reasons.items() if summary[name]]

@@ -13,7 +13,14 @@ from spmld.audit import LabelIssues
 from spmld.cli import options
 from spmld.cli.loading import Source
 from spmld.cli.printing import check_output_path, print_message, progress_bar
-from spmld.cli.review_data import audit_again, load_review, open_samples
+from spmld.cli.review_data import (
+    ReviewData,
+    audit_again,
+    describe_unmatched,
+    load_review,
+    open_samples,
+    read_answers,
+)
 from spmld.review import (
     Annotation,
     AnnotationStore,
@@ -21,10 +28,9 @@ from spmld.review import (
     ReviewSession,
     export_entries,
     make_queue,
-    read_annotations,
     sample_queue,
 )
-from spmld.review.annotations import Place, add_keys
+from spmld.review.annotations import Place, match_annotations
 from spmld.review.queue import KINDS
 from spmld.review.samples import TableSamples
 from spmld.review.store import check_store
@@ -99,9 +105,10 @@ def review(
     check_output_path(export, force)
     check_table(data.path, data.table_kind or "other")
     check_store(file := db or default_store(data.path))
-    annotations = [] if imported is None else read_annotations(imported, data.options.get("id"))
+    annotations = [] if imported is None else read_answers(imported, data.options.get("id"))
     loaded = load_review(data, model, trusted_types, seed, evidence=export is None)
     samples = open_samples(loaded.source, loaded.data, image)
+    annotations = _match(annotations, samples, loaded, imported)
     arrange = partial(make_queue, probabilities=loaded.probabilities, kinds=kinds or KINDS, max_entries=top)
     issues = loaded.issues
     queue = arrange(issues) if verify is None else sample_queue(issues, min(verify, top), seed)
@@ -111,7 +118,7 @@ def review(
         return
     with AnnotationStore(file) as store:
         if imported is not None:
-            _import(store, add_keys(annotations, samples.keys), imported)
+            _import(store, annotations, imported)
         print_message(_summary(queue))
         if export is not None:
             _export(queue, samples, store.outcomes(), export, image, loaded.source)
@@ -136,6 +143,20 @@ def default_store(path: str) -> str:
     'music/songs.review.sqlite'
     """
     return str(without_gz(path).with_suffix(".review.sqlite"))
+
+
+def _match(
+    annotations: list[Annotation], samples: TableSamples, loaded: ReviewData, path: str | None
+) -> list[Annotation]:
+    """Return imported annotations with the keys and labels of the data, which must have all of them."""
+    names = list(loaded.data.label_names)
+    matched, unmatched = match_annotations(annotations, samples, names)
+    if unmatched:
+        described = describe_unmatched(unmatched, len(matched), str(path), loaded.source, names)
+        raise ValueError(
+            f"{described}; nothing is imported. Pass the data and the options of the export, or remove them"
+        )
+    return matched
 
 
 def _import(store: AnnotationStore, annotations: list[Annotation], path: str) -> None:

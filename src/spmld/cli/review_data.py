@@ -20,7 +20,7 @@ from spmld.datasets import Dataset, TableRoles, TableWarning
 from spmld.datasets.roles import PREFIX
 from spmld.estimators import Completion
 from spmld.labels.tags import label_of_tags
-from spmld.review import open_table
+from spmld.review import Annotation, open_table, read_annotations
 from spmld.review.annotations import Place
 from spmld.review.evidence import Evidence
 from spmld.review.label_forms import LabelFields, TagColumn, label_columns
@@ -114,6 +114,29 @@ def audit_again(loaded: ReviewData, outcomes: Mapping[Place, str], keys: list[st
         if outcome in ("present", "absent") and key in rows and label in columns:
             annotations[rows[key], columns[label]] = 1 if outcome == "present" else -1
     return update_issues(loaded.issues, loaded.data.X, annotations, cv=AUDIT_FOLDS, random_state=seed)
+
+
+def read_answers(path: str, id: str | None) -> list[Annotation]:
+    """Return the annotations of a file, or raise ValueError if none of them is an answer."""
+    annotations = read_annotations(path, id)
+    if all(annotation.answer == "skip" for annotation in annotations):
+        raise ValueError(
+            f"{path} has no answers; decide entries with spmld review, or fill in the answers of an exported file with "
+            "present, absent or unsure"
+        )
+    return annotations
+
+
+def describe_unmatched(
+    unmatched: Sequence[Annotation], total: int, path: str, source: Source, label_names: Sequence[str]
+) -> str:
+    """Return how many annotations in the file `path` are not in a source, and the sample or label of the first one."""
+    first = unmatched[0]
+    sample = first.sample_name or (first.key if first.sample is None else first.sample)
+    missing = f"sample {sample}" if first.label in label_names else f"label {first.label!r}"
+    return (
+        f"annotations of {path} that are not in {source.path}: {len(unmatched)} of {total}, such as that of {missing}"
+    )
 
 
 def open_editable(source: Source, n_samples: int) -> EditableTable:

@@ -1,7 +1,8 @@
 """Annotations of reviewers about entries, and the rule that resolves conflicts."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TypeAlias
 
@@ -9,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spmld.labels import read_annotators
+from spmld.labels.tags import label_of_tags
 from spmld.noise import find_consensus
+from spmld.review.samples import TableSamples
 
 ANSWERS = ("present", "absent", "unsure", "skip")
 """Possible annotations about an entry."""
@@ -42,6 +45,8 @@ class Annotation:
         Index of the sample in the reviewed file.
     confidence : float or None
         Confidence of the prediction of a model; None for the annotation of a person.
+    sample_name : str
+        Identifier of the sample in the file of another program, for messages.
 
     Examples
     --------
@@ -57,6 +62,7 @@ class Annotation:
     time: str = ""
     sample: int | None = None
     confidence: float | None = None
+    sample_name: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         if self.answer not in ANSWERS:
@@ -70,20 +76,39 @@ class Annotation:
         return self.key, self.label
 
 
-def add_keys(annotations: Iterable[Annotation], keys: Sequence[str]) -> list[Annotation]:
-    """Return annotations with the keys of their samples. Other programs may write the index of the sample only.
+def match_annotations(
+    annotations: Iterable[Annotation], samples: TableSamples, label_names: Sequence[str]
+) -> tuple[list[Annotation], list[Annotation]]:
+    r"""Return annotations with the keys and labels of a table, and those of them that are not in the table.
+
+    Other programs may write the index of the sample only, another form of its identifier, or another spelling of the
+    label.
 
     Examples
     --------
     >>> from spmld.review import Annotation
-    >>> from spmld.review.annotations import add_keys
-    >>> [annotation.key for annotation in add_keys([Annotation("", "sad", "absent", sample=1)], ["a1", "b2"])]
-    ['b2']
+    >>> from spmld.review.annotations import match_annotations
+    >>> from spmld.review.samples import TableSamples
+    >>> from spmld.review.text_tables import CsvTable
+    >>> samples = TableSamples(CsvTable("words,sad\nThe rain,1\nThe sun,0\n"), ["sad"])
+    >>> annotations = [Annotation("", "Sad", "absent", sample=1), Annotation("", "sad", "absent", sample=7)]
+    >>> matched, unmatched = match_annotations(annotations, samples, ["sad"])
+    >>> matched[0].place == (samples.keys[1], "sad"), [annotation.sample for annotation in unmatched]
+    (True, [7])
     """
-    return [
-        replace(d, key=keys[d.sample]) if not d.key and d.sample is not None and 0 <= d.sample < len(keys) else d
-        for d in annotations
-    ]
+    annotations = list(annotations)
+    labels = label_of_tags(Counter(annotation.label for annotation in annotations), label_names)
+    known, matched, unmatched = set(label_names), [], []
+    for annotation in annotations:
+        by_index = not annotation.key and annotation.sample in range(len(samples.keys))
+        sample = annotation.sample if by_index else samples.index.get(annotation.key)
+        annotation = replace(annotation, label=labels[annotation.label])
+        if sample is not None:
+            annotation = replace(annotation, key=samples.keys[sample], sample=sample)
+        if sample is None or annotation.label not in known:
+            unmatched.append(annotation)
+        matched.append(annotation)
+    return matched, unmatched
 
 
 def resolve(annotations: Iterable[Annotation]) -> dict[Place, str]:

@@ -1,14 +1,12 @@
 """Writing annotations into the reviewed file."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spmld.labels.tags import label_of_tags
-from spmld.review.annotations import ANSWER_VALUES, Annotation, add_keys, resolve
+from spmld.review.annotations import ANSWER_VALUES, Annotation, match_annotations, resolve
 from spmld.review.label_forms import LabelFields, TagColumn
 from spmld.review.samples import TableSamples
 from spmld.review.text_tables import EditableTable
@@ -28,13 +26,14 @@ class Applied:
         Those of them that people have decided, and not a model.
     changed, confirmed, added : int
         Number of observed labels that were changed and confirmed, and of missing labels that were added.
-    unsure, conflicts, unmatched : int
-        Number of entries that were left as they are because reviewers are unsure or disagree, and of entries that are
-        not in the file.
+    unsure, conflicts : int
+        Number of entries that were left as they are because reviewers are unsure or disagree.
     unwritten, implied : int
         Number of annotations that a column of tags cannot express, such as an absent tag of a sample whose labels are
         missing, and of entries without an annotation that were missing and are negative now, because their sample has
         its first tag.
+    unmatched : list of Annotation
+        Annotations of samples or labels that are not in the file.
 
     Examples
     --------
@@ -49,9 +48,9 @@ class Applied:
     added: int
     unsure: int
     conflicts: int
-    unmatched: int
     unwritten: int
     implied: int
+    unmatched: list[Annotation]
 
 
 def apply_annotations(
@@ -103,9 +102,7 @@ def apply_annotations(
     """
     form = LabelFields(labels) if isinstance(labels, Mapping) else labels
     samples = TableSamples(table, form.columns, id=id)
-    annotations = add_keys(annotations, samples.keys)
-    label = label_of_tags(Counter(annotation.label for annotation in annotations), form.names)
-    annotations = [replace(annotation, label=label[annotation.label]) for annotation in annotations]
+    annotations, unmatched = match_annotations(annotations, samples, form.names)
     outcomes, columns = resolve(annotations), {name: j for j, name in enumerate(form.names)}
     places = {
         (key, name): (samples.index[key], columns[name])
@@ -129,7 +126,7 @@ def apply_annotations(
         added=int((written & np.isnan(old)).sum()),
         unsure=given.count("unsure"),
         conflicts=given.count("conflict"),
-        unmatched=len(outcomes) - len(places),
         unwritten=int((~np.isnan(values) & ~written).sum()),
         implied=int((np.isnan(values) & np.isnan(old) & ~np.isnan(new)).sum()),
+        unmatched=unmatched,
     )

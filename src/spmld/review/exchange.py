@@ -177,9 +177,12 @@ def _annotation(record: Mapping[str, Any], id: str | None, time_of_file: str) ->
     key, sample, label = record.get("key"), record.get("sample"), record.get("label")
     if isinstance(sample, str) and sample.isdecimal():
         sample = int(sample)
-    if key is None and not isinstance(sample, int) and id is not None and record.get(id) is not None:
-        key = identifier_key(identifier_text(record[id]))
-    if not isinstance(label, str) or (not isinstance(key, str) and not isinstance(sample, int)):
+    if not isinstance(sample, int) or isinstance(sample, bool):
+        sample = None
+    name = "" if id is None or record.get(id) is None else str(record[id])
+    if key is None and sample is None and name:
+        key = identifier_key(identifier_text(name))
+    if not isinstance(label, str) or (not isinstance(key, str) and sample is None):
         content = json.dumps(dict(record), default=str)[:80]
         known = '"key" or "sample"' if id is None else f'"key", "sample" or {json.dumps(id)}'
         advice = "; pass --id if it has the identifiers of the samples" if id is None else ""
@@ -193,12 +196,18 @@ def _annotation(record: Mapping[str, Any], id: str | None, time_of_file: str) ->
     time = (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
     key, reviewer = key if isinstance(key, str) else "", str(record.get("reviewer") or "")
     text = time.isoformat(timespec="milliseconds")
-    return Annotation(key, label, record["answer"], reviewer, text, sample, record.get("confidence"))
+    return Annotation(key, label, record["answer"], reviewer, text, sample, record.get("confidence"), name)
 
 
 def _label_studio(task: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the annotations of a task that Label Studio has exported."""
     for annotation in task.get("annotations") or []:
+        names = [result.get("from_name") for result in annotation.get("result", [])]
+        if names and "annotation" not in names:
+            raise ValueError(
+                f'an annotation of Label Studio must have a choice named "annotation", got {json.dumps(names[0])}; '
+                "export the project whose tasks and configuration spmld review --export has written"
+            )
         results = [result for result in annotation.get("result", []) if result.get("from_name") == "annotation"]
         choices = [choice for result in results for choice in result["value"]["choices"]]
         if choices and not annotation.get("was_cancelled"):
