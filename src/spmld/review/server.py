@@ -159,6 +159,7 @@ class _Handler(BaseHTTPRequestHandler):
             kind, content = self._page(path) or self._data(path)
         except (RequestError, ValueError, OSError) as error:
             failed = HTTPStatus.INSUFFICIENT_STORAGE if isinstance(error, OSError) else HTTPStatus.BAD_REQUEST
+            failed = HTTPStatus.SERVICE_UNAVAILABLE if isinstance(error, TimeoutError) else failed
             status = getattr(error, "status", failed)
             kind, content = _to_json({"error": str(error)})
             self.close_connection = True  # the body may not have been read

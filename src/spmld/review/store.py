@@ -24,6 +24,17 @@ CREATE TABLE IF NOT EXISTS annotation (
 )
 """
 _COLUMNS = "key, label, answer, reviewer, time, sample"
+_TIMEOUT = 30
+"""Seconds to wait for another process that writes."""
+_CONFIRMED = "Confirmed annotations are stored"
+_ADVICE = {
+    sqlite3.SQLITE_FULL: "free some space on the disk",
+    sqlite3.SQLITE_IOERR: "check the disk, stop all reviews of the file, and start them again",
+    sqlite3.SQLITE_CANTOPEN: "check the permissions of the folder",
+    sqlite3.SQLITE_PERM: "check the permissions of the file",
+    sqlite3.SQLITE_READONLY: "check the permissions of the file and of its folder",
+}
+"""What to do about an error of SQLite, by its code."""
 _HEADER = b"SQLite format 3\x00"
 
 
@@ -56,10 +67,15 @@ class AnnotationStore:
         check_store(self.path)
         self._lock = RLock()
         with self._translate_errors():
-            self._connection = sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
-            self._connection.execute("PRAGMA journal_mode = WAL")
-            self._connection.execute("PRAGMA synchronous = FULL")
-            self._connection.execute(_SCHEMA)
+            connection = sqlite3.connect(self.path, timeout=_TIMEOUT, isolation_level=None, check_same_thread=False)
+            self._connection = connection
+            tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            if tables and "annotation" not in tables:
+                raise ValueError(f"{self.path} is a SQLite file of another program; pass the name of a new file")
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute(_SCHEMA)
+        self._files, self._closed = self._identify(), False
         self._n_rows = 0
         self._active: list[Annotation] = []
         self._resolved: tuple[int, dict[Place, str]] = (0, {})
@@ -99,6 +115,7 @@ class AnnotationStore:
     def annotations(self) -> list[Annotation]:
         """Return the annotations that have not been undone, in order."""
         with self._lock, self._translate_errors():
+            self._check_files()
             self._read()
             return list(self._active)
 
@@ -111,21 +128,38 @@ class AnnotationStore:
             return self._resolved[1]
 
     def close(self) -> None:
-        """Close the file."""
-        self._connection.close()
+        """Close the file, after the transaction of another thread has ended."""
+        with self._lock:
+            self._closed = True
+            self._connection.close()
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:
         """Raise errors of SQLite as OSError if the file cannot be used, and as ValueError if it is damaged."""
         try:
             yield
-        except sqlite3.ProgrammingError:  # such as a store that is closed
-            raise
-        except sqlite3.OperationalError as error:
-            reason = f"{error}; choose another folder or free some space. Confirmed annotations are stored"
-            raise OSError(f"cannot read or write {self.path}: {reason}") from error
         except sqlite3.DatabaseError as error:
+            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF  # without the extended code
+            if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                reason = "another process has locked it; close the program that uses it, and repeat the last step"
+                raise TimeoutError(f"cannot read or write {self.path}: {reason}. {_CONFIRMED}") from error
+            if advice := _ADVICE.get(code):
+                raise OSError(f"cannot read or write {self.path}: {error}; {advice}. {_CONFIRMED}") from error
             raise ValueError(f"{self.path} is damaged: {error}; restore it from a copy, or pass a new file") from error
+
+    def _identify(self) -> list[tuple[int, int] | None]:
+        """Return device and inode of the file and of its write-ahead log, None where there is none."""
+        return [identify_file(path) for path in (self.path, self.path.with_name(self.path.name + "-wal"))]
+
+    def _check_files(self) -> None:
+        """Raise OSError if the file is closed, or if its name does not lead to the file that is open."""
+        if self._closed:
+            raise OSError(f"cannot read or write {self.path}: it is closed; start spmld review again")
+        if self._identify() != self._files:
+            raise OSError(
+                f"{self.path} or {self.path.name}-wal was deleted, moved or replaced, so that annotations cannot be "
+                "stored; stop all reviews of it with Ctrl-C, move the file back or restore it, and start them again"
+            )
 
     def _insert(self, annotations: Collection[Annotation], **values: str) -> None:
         """Add rows for annotations, with other values in some columns."""
@@ -141,9 +175,12 @@ class AnnotationStore:
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         """Write all rows of the block, or none if there is an error."""
-        with self._lock, self._translate_errors(), self._connection:
-            self._connection.execute("BEGIN IMMEDIATE")
-            yield
+        with self._lock, self._translate_errors():
+            self._check_files()
+            with self._connection:
+                self._connection.execute("BEGIN IMMEDIATE")
+                yield
+                self._check_files()  # again, since it may have waited for another process
 
     def _read(self) -> None:
         """Read the rows that this or other processes have added."""
@@ -164,6 +201,15 @@ class AnnotationStore:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+
+def identify_file(path: Path) -> tuple[int, int] | None:
+    """Return device and inode of a file, None if it does not exist."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def is_store(path: StrPath) -> bool:
