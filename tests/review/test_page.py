@@ -98,6 +98,23 @@ def test_the_last_entry_ends_the_review(browser, tmp_path):
         assert not browser.value("document.getElementById('entry').hidden")
 
 
+def test_entries_of_another_reviewer_are_shown_when_they_are_all_that_is_left(browser, tmp_path):
+    path, options = tmp_path / "store.sqlite", {"n": 10, "l": 2}
+    with serve(path, reviewer=EVIL, **options) as other, serve(path, **options) as server:
+        (left, _) = other.session.show()
+        open_page(browser, server)
+        for _ in range(len(server.session.queue) - 1):
+            press(browser, "y")
+        message = browser.value("document.getElementById('message').textContent")
+        assert message.startswith(f"The remaining entries are shown to {EVIL}. Reload the page later")
+        browser.value("document.getElementById('take').click()")
+        wait(browser, "!document.getElementById('entry').hidden")
+        assert question(browser) == shown(server.session, list(server.session.queue.index).index(left))
+        press(browser, "y")
+        assert browser.value("document.getElementById('message').textContent").startswith("All entries are decided")
+        assert browser.value("document.getElementById('take').hidden")
+
+
 def test_hostile_labels_and_texts_are_shown_as_text(browser, tmp_path):
     hostile = [EVIL, "'\"><svg onload=document.title='taken'>", "javascript:document.title='taken'"]
     content = {"names": hostile, "texts": hostile * 10, "features": hostile, "ids": "<svg onload=document.title=1>"}

@@ -157,6 +157,62 @@ def test_reviewers_share_the_work_unless_they_overlap(tmp_path):
         assert ann.undo() is None
 
 
+@pytest.mark.parametrize("overlap", [False, True])
+def test_reviewers_at_the_same_time_decide_each_entry_once_unless_they_overlap(tmp_path, overlap):
+    options = {"n": 35, "l": 2, "overlap": overlap}
+    with (
+        serve(tmp_path / "store.sqlite", **options) as one,
+        serve(tmp_path / "store.sqlite", reviewer="bob", **options) as two,
+    ):
+        states = {reviewer: ask(reviewer, "GET", "/api/entries") for reviewer in (one, two)}
+        while any(state["entries"] for state in states.values()):
+            for reviewer, state in states.items():
+                if state["entries"]:
+                    body = {"entry": state["entries"][0]["entry"], "answer": "present"}
+                    states[reviewer] = ask(reviewer, "POST", "/api/annotation", body)
+        places = [annotation.place for annotation in one.session.store.annotations()]
+        assert (len(places), len(set(places))) == (140 if overlap else 70, 70)
+        assert ask(one, "GET", "/api/entries")["waiting_for"] == []
+
+
+def test_reviewers_in_threads_decide_each_entry_once(tmp_path):
+    path, names = tmp_path / "store.sqlite", ("ann", "bob", "eve")
+
+    def work(name):
+        with AnnotationStore(path) as store:
+            session = make_session(store, n=35, l=2, reviewer=name)
+            while entries := session.show():
+                session.decide(entries[0], "present")
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in names]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with AnnotationStore(path) as store:
+        places = [annotation.place for annotation in store.annotations()]
+    assert (len(places), len(set(places))) == (70, 70)
+
+
+def test_the_last_entry_of_a_reviewer_who_has_left_is_shown_on_request(tmp_path):
+    path = tmp_path / "store.sqlite"
+    with serve(path, n=10, l=2) as one, serve(path, n=10, l=2, reviewer="bob") as two:
+        first, second = one.session.queue.index[:2]
+        left = ask(one, "GET", "/api/entries")["entries"][0]["entry"]  # a page that stays open
+        state = ask(two, "GET", "/api/entries")
+        assert (left, state["entries"][0]["entry"]) == (first, second)
+        while state["entries"]:
+            body = {"entry": state["entries"][0]["entry"], "answer": "present"}
+            state = ask(two, "POST", "/api/annotation", body)
+        assert state["waiting_for"] == ["ann"]
+        assert [entry["entry"] for entry in ask(two, "POST", "/api/take", {})["entries"]] == [left]
+        state = ask(two, "POST", "/api/annotation", {"entry": left, "answer": "absent"})
+        assert (state["entries"], state["waiting_for"]) == ([], [])
+        ask(two, "POST", "/api/undo", {})
+        one.session.release()  # as at the end of the command
+        assert ask(two, "GET", "/api/entries")["entries"][0]["entry"] == left
+
+
 def test_parallel_requests_lose_nothing(server):
     entries = server.session.queue.index.tolist()
 

@@ -217,6 +217,7 @@ def _serve(session: ReviewSession, port: int, no_browser: bool, source: Source) 
         f"{progress['decided']} of {progress['entries']} entries decided, {corrected}\n"
         f"Write them into a copy of the file: spmld correct {source.command(str(session.store.path), '-o', 'FILE')}"
     )
+    session.release()
 
 
 def _export(

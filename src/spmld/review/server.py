@@ -110,18 +110,24 @@ class ReviewServer:
             return self._state()
         if (method, path) == ("POST", "/api/undo"):
             return self._state(session.undo())
+        if (method, path) == ("POST", "/api/take"):
+            return self._state(taken=True)
         if method == "GET" and path.startswith("/api/image/"):
             return self._image(path.removeprefix("/api/image/"))
         raise RequestError(HTTPStatus.NOT_FOUND, f"{path} does not exist")
 
-    def _state(self, first: int | None = None) -> dict[str, Any]:
-        """Return the progress, the current entry and the one after it, which the page prefetches."""
-        upcoming = self.session.upcoming(2, first)
+    def _state(self, first: int | None = None, *, taken: bool = False) -> dict[str, Any]:
+        """Return the progress, the current entry and the one after it, which the page prefetches.
+
+        If there are none, the others who see the last entries are named.
+        """
+        upcoming = self.session.show(first, taken=taken)
         return {
             "title": self.session.title,
             "reviewer": self.session.reviewer,
             "progress": self.session.progress(),
             "entries": [self.session.describe(entry) for entry in upcoming],
+            "waiting_for": [] if upcoming else self.session.waiting_for(),
         }
 
     def _image(self, sample: str) -> tuple[str, bytes]:

@@ -1,6 +1,7 @@
 """ReviewSession: which entry comes next, what has been decided, and the progress of a review."""
 
 from collections.abc import Callable
+from itertools import chain, islice
 from numbers import Integral
 from threading import RLock, Thread
 from typing import Any
@@ -21,10 +22,11 @@ _CONFLICT, _OPEN, _OWN_CONFLICT, _SKIPPED, _CLOSED = range(5)
 class ReviewSession:
     """Review of a queue by one reviewer.
 
-    An entry that any reviewer has decided is closed, so that several reviewers share the work; with `overlap`, only the
-    reviewer's own annotations close it. If reviewers disagree, the entry is shown again, before all others, and last to
-    the reviewer who has decided last, until it is resolved, or each of them has decided twice. Skipped entries come
-    after all others. With `on_update`, the order of the entries changes with the annotations.
+    An entry that any reviewer has decided is closed, and one that another reviewer sees is not shown, so that several
+    reviewers share the work; with `overlap`, only the reviewer's own annotations close it. If reviewers disagree, the
+    entry is shown again, before all others, and last to the reviewer who has decided last, until it is resolved, or
+    each of them has decided twice. Skipped entries come after all others. With `on_update`, the order of the entries
+    changes with the annotations.
 
     Parameters
     ----------
@@ -39,7 +41,7 @@ class ReviewSession:
     reviewer : str
         Name of the reviewer.
     overlap : bool, default=False
-        Whether entries that others have decided are shown, too.
+        Whether entries that others see or have decided are shown, too.
     title : str, default=""
         Name of the data.
 
@@ -71,15 +73,46 @@ class ReviewSession:
         self.queue, self._places = queue, list(zip(keys, queue.label, strict=True))
         self._known_outcomes: dict[Place, str] | None = None
 
-    def upcoming(self, count: int = 1, first: int | None = None) -> list[int]:
-        """Return the next entries of the queue. With `first`, this entry comes before the others."""
+    def upcoming(self, count: int = 1, first: int | None = None, *, taken: bool = False) -> list[int]:
+        """Return the next entries of the queue.
+
+        With `first`, this entry comes before the others. Entries that other reviewers see are left out, unless `taken`.
+        """
         with self._lock:
-            states, entries = self._states(), self.queue.index.to_numpy()
+            states, places = self._states(), self._places
+            entries = self.queue.index.to_numpy()
+        elsewhere = set() if taken or self.overlap else set(self._shown_to_others().values())
         order = np.argsort(states, kind="stable")
-        shown = entries[order[states[order] != _CLOSED]].tolist()
-        if first is not None:
-            shown = [first, *(entry for entry in shown if entry != first)]
-        return shown[:count]
+        order = order[states[order] != _CLOSED]
+        free = (int(entries[i]) for i in order if entries[i] != first and places[i] not in elsewhere)
+        return list(islice(free if first is None else chain([first], free), count))
+
+    def show(self, first: int | None = None, *, taken: bool = False) -> list[int]:
+        """Return the next two entries, and store that the reviewer sees the first one.
+
+        Other reviewers who share the work do not get this entry in the meantime, unless they take it.
+        """
+        with self._lock, self.store.transaction():
+            entries = self.upcoming(2, first, taken=taken)
+            place = self._place(self._record(entries[0])) if entries else None
+            if place != self.store.shown().get(self.reviewer):
+                self.store.show(self.reviewer, place)
+        return entries
+
+    def release(self) -> None:
+        """Store that the reviewer does not see an entry any more."""
+        with self.store.transaction():
+            self.store.show(self.reviewer, None)
+
+    def waiting_for(self) -> list[str]:
+        """Return the reviewers who see entries that are not closed."""
+        with self._lock:
+            remaining = {place for place, state in zip(self._places, self._states(), strict=True) if state != _CLOSED}
+        return [reviewer for reviewer, place in self._shown_to_others().items() if place in remaining]
+
+    def _shown_to_others(self) -> dict[str, Place]:
+        """Return the entry that each other reviewer sees."""
+        return {reviewer: place for reviewer, place in self.store.shown().items() if reviewer != self.reviewer}
 
     def decide(self, entry: int, answer: str) -> None:
         """Store an annotation. It is on disk when the call returns."""

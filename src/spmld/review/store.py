@@ -23,6 +23,9 @@ CREATE TABLE IF NOT EXISTS annotation (
     sample INTEGER
 )
 """
+_SCHEMA_SHOWN = """
+CREATE TABLE IF NOT EXISTS shown (reviewer TEXT PRIMARY KEY, key TEXT NOT NULL, label TEXT NOT NULL)
+"""
 _COLUMNS = "key, label, answer, reviewer, time, sample"
 _TIMEOUT = 30
 """Seconds to wait for another process that writes."""
@@ -43,7 +46,8 @@ class AnnotationStore:
 
     The file is a journal: rows are added and never changed, and an undo is a row as well. Each call of `add` and `undo`
     is a transaction that is flushed to disk before the call returns, so that a process can be killed at any time
-    without losing an annotation. Several processes can use one file.
+    without losing an annotation. Several processes can use one file. Another table has the entry that each reviewer
+    sees.
 
     Parameters
     ----------
@@ -75,6 +79,7 @@ class AnnotationStore:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute(_SCHEMA)
+            connection.execute(_SCHEMA_SHOWN)
         self._files, self._closed = self._identify(), False
         self._n_rows = 0
         self._active: list[Annotation] = []
@@ -82,7 +87,7 @@ class AnnotationStore:
 
     def add(self, *annotations: Annotation) -> None:
         """Write annotations of people in one transaction. They are on disk when the call returns."""
-        with self._transaction():
+        with self.transaction():
             self._insert(annotations)
 
     def merge(self, annotations: Collection[Annotation]) -> int:
@@ -96,7 +101,7 @@ class AnnotationStore:
             Number of annotations that were written.
         """
         query = "SELECT key, label, reviewer, MAX(time) FROM annotation GROUP BY key, label, reviewer"
-        with self._transaction():
+        with self.transaction():
             last = {tuple(place): time for *place, time in self._connection.execute(query)}
             new = [d for d in annotations if d.time > last.get((d.key, d.label, d.reviewer), "")]
             self._insert(new)
@@ -104,7 +109,7 @@ class AnnotationStore:
 
     def undo(self, reviewer: str) -> Annotation | None:
         """Take back the last annotation of a reviewer, and return it; None if there is none."""
-        with self._transaction():
+        with self.transaction():
             self._read()
             last = self._last(reviewer)
             if last is not None:
@@ -126,6 +131,20 @@ class AnnotationStore:
             if self._resolved[0] != self._n_rows:
                 self._resolved = self._n_rows, resolve(annotations)
             return self._resolved[1]
+
+    def shown(self) -> dict[str, Place]:
+        """Return the entry that each reviewer sees."""
+        with self._lock, self._translate_errors():
+            self._check_files()
+            rows = self._connection.execute("SELECT reviewer, key, label FROM shown")
+            return {reviewer: (key, label) for reviewer, key, label in rows}
+
+    def show(self, reviewer: str, place: Place | None) -> None:
+        """Write, within a transaction, which entry a reviewer sees; None if there is none."""
+        if place is None:
+            self._connection.execute("DELETE FROM shown WHERE reviewer = ?", (reviewer,))
+        else:
+            self._connection.execute("INSERT OR REPLACE INTO shown VALUES (?, ?, ?)", (reviewer, *place))
 
     def close(self) -> None:
         """Close the file, after the transaction of another thread has ended."""
@@ -173,8 +192,8 @@ class AnnotationStore:
         self._connection.executemany(f"INSERT INTO annotation ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)", rows)  # nosec B608
 
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        """Write all rows of the block, or none if there is an error."""
+    def transaction(self) -> Iterator[None]:
+        """Write all rows of the block, or none if there is an error. No other process writes in the meantime."""
         with self._lock, self._translate_errors():
             self._check_files()
             with self._connection:

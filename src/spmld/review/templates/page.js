@@ -2,6 +2,7 @@
 // All content of the data is set as text, never as HTML.
 const token = location.hash.slice(1);
 const keys = { y: "present", n: "absent", u: "unsure", s: "skip", z: "undo" };
+const paths = { undo: "/api/undo", take: "/api/take" }; // requests that are not annotations
 const kinds = { suspicious: "Suspicious label", missing: "Missing label", unlabeled: "Sample to label next", random: "Random sample" };
 const $ = (id) => document.getElementById(id);
 const percent = (p) => (p > 0 && p < 0.005 ? "< 1 %" : p > 0.995 && p < 1 ? "> 99 %" : `${Math.round(100 * p)} %`);
@@ -116,9 +117,12 @@ function show(state) {
   showProgress(state.progress);
   const [entry, following] = entries;
   $("entry").hidden = !entry;
-  message(entry ? "" : state.progress.entries
-    ? "All entries are decided. Press Ctrl-C in the terminal, and run spmld correct."
-    : "There is nothing to review.");
+  $("take").hidden = state.waiting_for.length === 0;
+  message(entry ? "" : state.waiting_for.length
+    ? `The remaining entries are shown to ${state.waiting_for.join(", ")}. Reload the page later, or show them here, too.`
+    : state.progress.entries
+      ? "All entries are decided. Press Ctrl-C in the terminal, and run spmld correct."
+      : "There is nothing to review.");
   if (!entry) return;
   $("kind").textContent = kinds[entry.kind];
   $("kind").className = entry.kind;
@@ -136,13 +140,13 @@ function message(text) {
 }
 
 async function act(answer) {
-  if (busy || (answer !== "undo" && !entries.length)) return;
+  if (busy || (!(answer in paths) && !entries.length)) return;
   busy = true;
   document.body.setAttribute("aria-busy", "true");
   try {
     // The reply comes after the annotation is on disk, and only then the next entry is shown.
-    const reply = answer === "undo"
-      ? await request("/api/undo", {})
+    const reply = answer in paths
+      ? await request(paths[answer], {})
       : await request("/api/annotation", { entry: entries[0].entry, answer });
     show(await reply.json());
   } catch (error) {
@@ -165,5 +169,6 @@ addEventListener("keydown", (event) => {
 for (const button of document.querySelectorAll("[data-answer]")) {
   button.addEventListener("click", () => act(button.dataset.answer));
 }
+$("take").addEventListener("click", () => act("take"));
 request("/api/entries").then((reply) => reply.json()).then(show).catch((error) => message(error.message))
   .finally(() => { busy = false; });
