@@ -9,6 +9,8 @@ import pytest
 
 from spmld.review import AnnotationStore, ReviewServer
 from spmld.review.annotations import resolve
+from spmld.review.samples import TableSamples
+from spmld.review.text_tables import CsvTable, JsonTable
 from tests.review.cases import EVIL, make_session, send, serve
 
 
@@ -245,9 +247,6 @@ def test_a_port_in_use_is_an_error(server, tmp_path):
 
 
 def test_images_outside_of_the_folder_are_not_shown(tmp_path):
-    from spmld.review.samples import TableSamples
-    from spmld.review.text_tables import CsvTable
-
     folder = tmp_path / "data"
     folder.mkdir()
     (folder / "in.png").write_bytes(b"picture")
@@ -257,6 +256,28 @@ def test_images_outside_of_the_folder_are_not_shown(tmp_path):
     paths = ["in.png", "../out.png", str(tmp_path / "out.png"), "link.png", "text.txt", "gone.png", ""]
     samples = TableSamples(CsvTable("\n".join(["file,x", *(f"{p},1" for p in paths)])), [], "file", folder)
     assert [samples.image(i) for i in range(7)] == [folder / "in.png", *[None] * 6]
+
+
+def test_an_image_that_cannot_be_read_is_named_and_all_other_samples_are_shown(tmp_path):
+    (tmp_path / "in.png").write_bytes(b"picture")
+    (tmp_path / "loop.png").symlink_to("loop.png")
+    names = ["in.png", "loop.png", "x" * 300 + ".png", "nul\0.png", "\ud800.png", "gone.png", "../out.png", ""]
+    lines = [json.dumps({"file": name, "x": i}) for i, name in enumerate(names)]
+    samples = TableSamples(JsonTable("\n".join(lines)), [], "file", tmp_path)
+    views = [samples.view(i) for i in range(len(names))]
+    assert [view["image"] for view in views] == [True] + [False] * 7
+    assert (views[0]["image_error"], views[-1]["image_error"]) == ("", "")
+    for name, view in zip(names[1:-1], views[1:-1], strict=True):
+        assert view["image_error"].startswith(f"image {name[:200]!r} cannot be read; it must be a file (.png, .jpg,")
+    with serve(tmp_path / "store.sqlite", n=len(names)) as server:
+        server.session.samples = samples
+        for _ in names:
+            body = {"entry": ask(server, "GET", "/api/entries")["entries"][0]["entry"], "answer": "present"}
+            ask(server, "POST", "/api/annotation", body)
+        found = [send(server.port, "GET", f"/api/image/{i}", server.token)[0] for i in range(len(names))]
+        assert found == [200] + [404] * 7
+        for entry in server.session.queue.index:
+            assert server.session.describe(int(entry))["view"]["image_error"] in [view["image_error"] for view in views]
 
 
 def test_the_order_follows_the_decisions(tmp_path):

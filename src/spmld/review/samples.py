@@ -131,12 +131,27 @@ class TableSamples:
         """Return the image of a sample, if it is in the folder of the table and has a known type."""
         if self._image is None:
             return None
-        file = (self._folder / dict(self.fields(sample))[self._image]).resolve()
-        inside = file.is_relative_to(self._folder) and file.suffix.lower() in IMAGE_TYPES
-        return file if inside and file.is_file() else None
+        try:
+            file = (self._folder / self._image_name(sample)).resolve()
+            inside = file.is_relative_to(self._folder) and file.suffix.lower() in IMAGE_TYPES
+            return file if inside and file.is_file() else None
+        except (OSError, RuntimeError, ValueError):  # loops of links, long names, NUL, surrogates
+            return None
+
+    def image_error(self, sample: int) -> str:
+        """Return why the image that a sample names is not shown; empty if it is shown, or if there is none."""
+        name = self._image_name(sample)
+        if not name or self.image(sample) is not None:
+            return ""
+        types = ", ".join(IMAGE_TYPES)
+        return f"image {name[:200]!r} cannot be read; it must be a file ({types}) in the folder of the table"
+
+    def _image_name(self, sample: int) -> str:
+        """Return the path of the image of a sample as it is in the table, empty if there is none."""
+        return "" if self._image is None else dict(self.fields(sample)).get(self._image, "")
 
     def view(self, sample: int, first: Sequence[str] = ()) -> dict[str, Any]:
-        """Return texts, other fields, their number, and whether there is an image, as the page shows them.
+        """Return texts, other fields, their number, and whether there is an image or why not, as the page shows them.
 
         The fields in `first`, such as the most important features, come first.
         """
@@ -146,5 +161,10 @@ class TableSamples:
         order = {name: i for i, name in enumerate(first)}
         shown = [(name, value) for name, value in others if len(others) <= _FEW or name in order or value not in ZEROS]
         shown.sort(key=lambda field: order.get(field[0], len(order)))
-        has_image = self.image(sample) is not None
-        return {"texts": texts, "fields": shown[:MAX_FEATURES], "n_fields": len(others), "image": has_image}
+        return {
+            "texts": texts,
+            "fields": shown[:MAX_FEATURES],
+            "n_fields": len(others),
+            "image": self.image(sample) is not None,
+            "image_error": self.image_error(sample),
+        }

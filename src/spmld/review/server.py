@@ -135,7 +135,10 @@ class ReviewServer:
         file = samples.image(int(sample)) if sample.isdecimal() and int(sample) < len(samples.keys) else None
         if file is None:
             raise RequestError(HTTPStatus.NOT_FOUND, f"sample {sample[:20]} has no image")
-        return IMAGE_TYPES[file.suffix.lower()], file.read_bytes()
+        try:
+            return IMAGE_TYPES[file.suffix.lower()], file.read_bytes()
+        except OSError as error:
+            raise RequestError(HTTPStatus.NOT_FOUND, f"image {file.name!r} cannot be read: {error.strerror}") from error
 
 
 class _Server(ThreadingHTTPServer):

@@ -83,9 +83,17 @@ function showSample(entry) {
   const left = entry.view.n_fields - rows.length;
   $("more").textContent = left > 0 ? `${left} more features are not shown.` : "";
   $("image").hidden = true;
+  showImageError(entry.view.image_error);
   if (entry.view.image) loadImage(entry.sample).then((address) => {
     if (entries[0] === entry) Object.assign($("image"), { src: address, hidden: false });
-  }, () => {});
+  }, (error) => {
+    if (entries[0] === entry) showImageError(error.message);
+  });
+}
+
+function showImageError(text) {
+  $("image-error").textContent = text;
+  $("image-error").hidden = !text;
 }
 
 function showEvidence(entry) {
@@ -169,6 +177,10 @@ addEventListener("keydown", (event) => {
 for (const button of document.querySelectorAll("[data-answer]")) {
   button.addEventListener("click", () => act(button.dataset.answer));
 }
+$("image").addEventListener("error", () => {
+  $("image").hidden = true;
+  showImageError("the image is damaged, or its content is not that of its file extension");
+});
 $("take").addEventListener("click", () => act("take"));
 request("/api/entries").then((reply) => reply.json()).then(show).catch((error) => message(error.message))
   .finally(() => { busy = false; });
