@@ -126,6 +126,15 @@ def test_two_reviewers_at_the_same_time(songs):
         assert {annotation.reviewer for annotation in store.annotations()} == {"ann", "bob"}
 
 
+def test_a_file_that_is_deleted_during_a_review_ends_it_with_an_error(songs):
+    review = Review(songs, "--db", "deleted.sqlite")
+    review.decide(review.ask()["entries"][0])
+    (songs / "deleted.sqlite").unlink()
+    assert review.stop() == 1
+    assert review.lines[-1].startswith("spmld: deleted.sqlite or deleted.sqlite-wal was deleted, moved or replaced, so")
+    assert "Traceback" not in "".join(review.lines)
+
+
 def test_label_studio_and_json_lines(songs):
     status, out, err = run(songs, "review", "songs.csv", *DROP, "--export", "tasks.json", "--db", "empty.sqlite")
     assert (status, out) == (0, "")

@@ -8,6 +8,7 @@ import pytest
 from spmld import MaskedLogistic
 from tests.fuzz.estimators import fit_problem, not_finite
 from tests.fuzz.readers import fuzz_readers, replay_corpus
+from tests.fuzz.review import ReviewFuzzer
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the limits of the worker need Unix")
 
@@ -22,6 +23,11 @@ def test_files_that_once_failed_raise_documented_errors(tmp_path):
 
 def test_fits_to_random_input_have_finite_scores():
     assert [problem for index in range(100) if (problem := fit_problem(0, index))] == []
+
+
+def test_hostile_requests_to_reviews_print_nothing_and_lose_no_annotation(tmp_path, capfd):
+    assert ReviewFuzzer(tmp_path, 0).run(80) == []
+    assert capfd.readouterr() == ("", "")
 
 
 def test_attributes_that_are_not_finite_are_detected():

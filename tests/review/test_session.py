@@ -75,6 +75,34 @@ def test_only_entries_before_the_first_open_one_of_a_random_sample_are_counted(t
         assert session.checked() == [False, True, False, True]
 
 
+def decide_and_update(session, entry):
+    session.decide(entry, "present")
+    session._thread.join(60)
+
+
+@pytest.mark.parametrize("name", ["\udcff", "ann\0"])
+def test_a_name_that_cannot_be_stored_is_an_error(tmp_path, name):
+    with (
+        AnnotationStore(tmp_path / "review.sqlite") as store,
+        pytest.raises(ValueError, match=r"reviewer must be printable text, got '.*\\[ux]"),
+    ):
+        make_session(store, reviewer=name)
+
+
+def test_an_update_that_fails_is_a_warning_and_the_order_stays(tmp_path):
+    with AnnotationStore(tmp_path / "review.sqlite") as store:
+        session = make_session(store)
+        first, second = session.queue.index.tolist()[:2]
+
+        def fail(outcomes):
+            raise ValueError("no label has two classes")
+
+        session.on_update(fail, every=1)
+        with pytest.warns(RuntimeWarning, match="the order of the entries is not updated: no label has two classes"):
+            decide_and_update(session, first)
+        assert session.upcoming() == [second]
+
+
 class WatchedSession(ReviewSession):
     """A session whose shared state may only be used by the thread that holds its lock."""
 
@@ -108,5 +136,6 @@ def test_shared_state_is_used_with_the_lock_and_a_new_queue_is_computed_without_
         assert held == [False]
         assert session.undo() == second
         assert session.progress()["decided"] == len(session.checked()) == 1
-        assert session.upcoming() == [second]
+        assert session.upcoming() == session.show()[:1] == [second]
+        assert session.waiting_for() == []
         assert session.describe(second)["entry"] == second

@@ -1,5 +1,6 @@
 """ReviewSession: which entry comes next, what has been decided, and the progress of a review."""
 
+import warnings
 from collections.abc import Callable
 from itertools import chain, islice
 from numbers import Integral
@@ -61,6 +62,8 @@ class ReviewSession:
         overlap: bool = False,
         title: str = "",
     ):
+        if not reviewer.isprintable():  # such as bytes of a terminal that are not UTF-8
+            raise ValueError(f"reviewer must be printable text, got {reviewer!r}; pass another name")
         self.store, self.samples, self.evidence = store, samples, evidence
         self.reviewer, self.overlap, self.title = reviewer, overlap, title
         self._make_queue: Callable[[dict[Place, str]], Any] | None = None
@@ -121,7 +124,7 @@ class ReviewSession:
         with self._lock:
             self._n_new += 1
             if self._make_queue is not None and self._n_new >= self._update_every and not self._thread.is_alive():
-                self._thread = Thread(target=self.update, daemon=True)
+                self._thread = Thread(target=self._update_in_thread, daemon=True)
                 self._thread.start()
 
     def on_update(self, make_queue: Callable[[dict[Place, str]], Any], every: int = 50) -> None:
@@ -141,6 +144,13 @@ class ReviewSession:
         new = make_queue(self.store.outcomes())  # without the lock, since it takes seconds
         with self._lock:
             self._set_queue(merge_queues(self.queue, new, self._states() == _CLOSED))
+
+    def _update_in_thread(self) -> None:
+        """Update the queue, or keep it with a warning, since nobody handles the errors of a thread."""
+        try:
+            self.update()
+        except Exception as error:
+            warnings.warn(f"the order of the entries is not updated: {error}", RuntimeWarning, stacklevel=1)
 
     def undo(self) -> int | None:
         """Take back the last annotation of the reviewer, and return its entry, None if it is not in the queue."""
