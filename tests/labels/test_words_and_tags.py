@@ -184,9 +184,45 @@ def test_separators_that_make_the_guess_unclear(texts, sep, unclear):
 
 def test_words_can_be_passed_and_take_precedence():
     words = label_words(positive=["Detected", "+"], negative=["x"], missing=["no"])
-    assert [to_number(word, words) for word in ("detected", " + ", "X", "yes", "0")] == [1, 1, 0, 1, 0]
-    assert np.isnan(to_number("No", words))
+    assert [words.read(word) for word in ("detected", " + ", "X", "yes", "0")] == [1, 1, 0, 1, 0]
+    assert np.isnan(words.read("No"))
     assert to_number("no") == 0
+
+
+NAN = np.nan
+VOTES = (-1, 0, 1, 2, 3, " 2.0 ", "\uff13")  # the last one is a digit of full width
+
+
+@pytest.mark.parametrize(
+    ("passed", "meanings"),
+    [
+        ({}, [-1, 0, 1, None, None, None, None]),
+        ({"missing": ["-1"]}, [NAN, 0, 1, None, None, None, None]),
+        ({"missing": ["0"]}, [-1, NAN, 1, None, None, None, None]),
+        ({"positive": ["1.0"]}, [0, 0, 1, 0, 0, 0, 0]),
+        ({"positive": ["2", "3"], "missing": ["-1"]}, [NAN, 0, 0, 1, 1, 1, 1]),
+        ({"positive": [" >= 2"]}, [0, 0, 0, 1, 1, 1, 1]),
+        ({"positive": [">2"], "negative": ["<=0"]}, [0, 0, NAN, NAN, 1, NAN, 1]),
+        ({"positive": ["≥2"], "negative": ["<1"], "missing": ["<0"]}, [NAN, 0, NAN, 1, 1, 1, 1]),
+        ({"negative": ["≤1"]}, [0, 0, 0, 1, 1, 1, 1]),
+        ({"positive": [1], "negative": [0]}, [None, 0, 1, None, None, None, None]),
+        ({"negative": ["2"]}, [None, None, 1, 0, None, 0, None]),
+        ({"positive": [">=2"], "missing": [3]}, [0, 0, 0, 1, NAN, 1, NAN]),
+    ],
+)
+def test_numbers_and_thresholds_can_be_passed(passed, meanings):
+    words = label_words(**passed)
+    assert [words.read(value) for value in VOTES] == pytest.approx(meanings, nan_ok=True)
+    assert (words.read("yes"), words.read("no"), words.read("maybe")) == (1, 0, None)
+
+
+def test_numbers_with_two_meanings_raise():
+    with pytest.raises(ValueError, match=r"'2.0' is in both positive and missing; pass it to one of them"):
+        label_words(positive=["2"], missing=["2.0"])
+    words = label_words(positive=[">=2"], negative=["<3"])
+    assert (words.read(1), words.read(3)) == (0, 1)
+    with pytest.raises(ValueError, match=r"2 is both positive \(>=2\) and negative \(<3\)"):
+        words.read(2)
 
 
 def test_a_tag_that_is_a_path_has_its_ancestors():

@@ -16,8 +16,9 @@ from spmld.datasets import Dataset, TableError, TableRoles
 from spmld.datasets.files import file_format
 from spmld.datasets.frames import numeric_columns, sample_names
 from spmld.datasets.hierarchies import resolve_contradictions
+from spmld.datasets.label_values import read_label_column
 from spmld.datasets.libsvm import read_libsvm_features
-from spmld.datasets.roles import absent_columns, read_label_column, read_label_columns
+from spmld.datasets.roles import absent_columns, read_label_columns
 from spmld.datasets.tables import BLOCK_ROWS, read_table_blocks
 from spmld.preprocessing.problems import TableProblem
 

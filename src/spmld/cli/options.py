@@ -183,9 +183,9 @@ _READER_OPTIONS = (
     click.option(
         "--strict", is_flag=True, help="Values that cannot be read as numbers or dates are an error, not missing."
     ),
-    several("--positive", "positive", "WORD", "Word for a positive label"),
-    several("--negative", "negative", "WORD", "Word for a negative label"),
-    several("--missing", "missing", "WORD", "Word for a missing label"),
+    several("--positive", "positive", "WORD", 'Word, number or threshold, such as ">=2", of positive labels'),
+    several("--negative", "negative", "WORD", 'Word, number or threshold, such as "<=0", of negative labels'),
+    several("--missing", "missing", "WORD", "Word, number or threshold of missing labels"),
 )
 """Options of the readers of files, and the roles of the columns of a table, see `spmld.datasets.TableRoles`."""
 PARTS = click.Choice(["all", "train", "test"])

@@ -14,7 +14,8 @@ from spmld._io import need
 from spmld._validation import list_names
 from spmld.datasets.dataset import Dataset
 from spmld.datasets.hierarchies import path_hierarchy
-from spmld.datasets.roles import PREFIX, LabelColumns, TableRoles, read_label_column, read_label_columns
+from spmld.datasets.label_values import LabelColumns, read_label_column
+from spmld.datasets.roles import PREFIX, TableRoles, read_label_columns
 from spmld.labels import AnnotatorLabels, read_annotators
 from spmld.preprocessing import TableEncoder, columns
 from spmld.preprocessing.numbers import NumberTexts

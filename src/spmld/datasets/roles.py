@@ -1,28 +1,24 @@
 """Roles of the columns of a table: labels, tags, identifier, text and columns to ignore."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, fields
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spmld._validation import list_names, plural
-from spmld.labels.tags import (
-    SEPARATORS,
-    EmptyIs,
-    TagCase,
-    Tags,
-    Untagged,
-    check_choice,
-    guess_separator,
-    read_tags,
-    split_tags,
-    unclear_separators,
+from spmld.datasets.label_values import (
+    LabelColumns,
+    ambiguous_numbers,
+    looks_like_tags,
+    notes_on_rest,
+    read_label_column,
+    read_tag_column,
 )
-from spmld.labels.words import WORDS, clean_spelling, fold_spelling, label_words, to_number, word_to_number
-from spmld.preprocessing.columns import column_kind, is_typed
-from spmld.preprocessing.numbers import NESTED
+from spmld.labels.tags import EmptyIs, TagCase, Untagged, check_choice
+from spmld.labels.words import LabelWords, label_words, word_to_number
+from spmld.preprocessing.columns import is_typed
 from spmld.preprocessing.problems import LIST_OPTIONS, TableProblem, absent_column
 
 PREFIX = "label_"
@@ -72,8 +68,9 @@ class TableRoles:
     strict : bool, default=False
         Whether values that cannot be read as the number or date of their column are an error, also in new data. By
         default, they are missing, and a note counts them.
-    positive, negative, missing : sequence of str, default=()
-        Words for positive, negative and missing labels, in addition to those of `spmld.labels.words`.
+    positive, negative, missing : sequence of str or number, default=()
+        Words, numbers, and thresholds such as ``">=2"`` for positive, negative and missing labels, in addition to those
+        of `spmld.labels.words`; see `spmld.labels.words.label_words`.
 
     Examples
     --------
@@ -113,8 +110,14 @@ class TableRoles:
             check_choice("decimal", self.decimal, (".", ","))
         for name in LIST_OPTIONS:
             value = getattr(self, name)
-            columns = (value,) if isinstance(value, str) else value
+            columns = (value,) if np.isscalar(value) else value
             object.__setattr__(self, name, None if columns is None else tuple(map(str, columns)))
+        self.words  # noqa: B018  # words with two meanings raise an error
+
+    @cached_property
+    def words(self) -> LabelWords:
+        """Meaning of the words and numbers of label columns."""
+        return label_words(self.positive, self.negative, self.missing)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the roles that are set, in types that JSON supports."""
@@ -146,18 +149,6 @@ class TableRoles:
         return problems
 
 
-@dataclass
-class LabelColumns:
-    """Labels of a table: values as 0 and 1 or -1 and +1, NaN where missing, and the columns that they are read from."""
-
-    Y: Any = None
-    names: list[str] = field(default_factory=list)
-    columns: list[str] = field(default_factory=list)
-    tag_sep: str | None = None
-    problems: list[TableProblem] = field(default_factory=list)
-    notes: list[TableProblem] = field(default_factory=list)
-
-
 def read_label_columns(frame: Any, roles: TableRoles, names: Sequence[str] | None = None) -> LabelColumns:
     """Read the labels of a table.
 
@@ -171,7 +162,7 @@ def read_label_columns(frame: Any, roles: TableRoles, names: Sequence[str] | Non
         Names of the labels of a model. By default, all labels of the table.
     """
     if roles.tags is not None:
-        return _read_tag_column(frame, roles, names)
+        return read_tag_column(frame, roles, names)
     result = LabelColumns()
     if names is not None:
         result.names = list(names)
@@ -190,6 +181,8 @@ def read_label_columns(frame: Any, roles: TableRoles, names: Sequence[str] | Non
     arrays = [read_label_column(frame[column], roles, result.problems) for column in present]
     if arrays and not result.problems:
         result.Y = np.column_stack(arrays)
+        result.problems += ambiguous_numbers(result.Y, present)
+        result.notes += notes_on_rest(frame[present], roles)
         _read_empty_fields(frame[present], roles, result)
     return result
 
@@ -222,111 +215,11 @@ def absent_columns(absent: Sequence[str], n_expected: int, kind: str, columns: S
     return TableProblem(f"{text}; it has {plural(len(columns), 'column')}: {list_names(columns)}")
 
 
-def _read_tag_column(frame: Any, roles: TableRoles, names: Sequence[str] | None) -> LabelColumns:
-    column = str(roles.tags)
-    result = LabelColumns(columns=[column])
-    if column not in frame.columns:
-        return result
-    values = frame[column].astype(object).where(frame[column].notna(), None)
-    try:
-        meaning: dict[str, Any] = {
-            name: getattr(roles, name) for name in ("untagged", "empty_is", "tag_case", "path_sep")
-        }
-        tags = read_tags(values, sep=roles.tag_sep, names=names, **meaning)
-    except ValueError as error:
-        result.problems.append(TableProblem(f"column {column!r}: {error}", (("tags", "COLUMN"),)))
-        return result
-    result.Y, result.names, result.tag_sep = tags.Y, tags.names, tags.sep
-    if tags.n_empty and roles.empty_is == "missing":
-        text = f"{tags.n_empty} of {len(values)} samples have an empty field {column!r}: their labels are missing"
-        result.notes.append(TableProblem(text, (("empty_is", "negative"),)))
-    texts = [value for value in values if isinstance(value, str)]
-    unclear = unclear_separators(texts, tags.sep) if roles.tag_sep is None and names is None else {}
-    unclear.pop(roles.path_sep or "", None)
-    for other, text in unclear.items():
-        used = "no separator" if tags.sep is None else f"the separator {tags.sep!r}"
-        note = f"tags of {column!r} are read with {used}, but {other!r} occurs, too, as in {text!r}"
-        note = note if other != tags.sep else f"{other!r} may be part of tags of {column!r}, as in {text!r}"
-        several = f"{tags.sep}{other}" if tags.sep in SEPARATORS and tags.sep != other else other
-        result.notes.append(TableProblem(note, (("tag_sep", several),)))
-    if tags.unknown:
-        text = f"{len(tags.unknown)} tags of {column!r} are not labels of the model and are ignored"
-        result.notes.append(TableProblem(f"{text}: {list_names(list(tags.unknown))}"))
-        result.problems += _separator_problems(tags, column)
-    if names is None:
-        result.notes += _spelling_notes(tags)
-    return result
-
-
-def _separator_problems(tags: Tags, column: str) -> list[TableProblem]:
-    """Return the problem that most tags which are not labels are lists of labels with another separator.
-
-    A slash may be part of a tag.
-    """
-    labels, unknown = set(map(fold_spelling, tags.names)), list(tags.unknown)
-    for sep in (sep for sep in SEPARATORS if sep != "/"):
-        lists = [
-            tag for tag in unknown if sep in tag and labels.issuperset(map(fold_spelling, split_tags(tag, sep) or ()))
-        ]
-        if 2 * len(lists) > len(unknown):
-            text = f"tags of {column!r} are lists of labels, such as {lists[0]!r}, but the separator was {tags.sep!r}"
-            return [TableProblem(text, (("tag_sep", sep),))]
-    return []
-
-
-def _spelling_notes(tags: Tags) -> list[TableProblem]:
-    """Return notes about spellings that are read as one label, and about labels that may be the same."""
-    alike = {tag: name for tag, name in tags.merged.items() if clean_spelling(tag) == name}
-    notes = []
-    if alike:
-        text = list_names([f"{tag!a} is read as {name!r}" for tag, name in sorted(alike.items())])
-        notes.append(TableProblem(f"tags that look the same are merged: {text}"))
-    if others := sorted(tags.merged.items() - alike.items()):
-        text = list_names([f"{tag!r} is read as {name!r}" for tag, name in others])
-        notes.append(
-            TableProblem(f"tags that differ only in case or width are merged: {text}", (("tag_case", "keep"),))
-        )
-    for group in tags.similar:
-        names = " and ".join(map(repr, group))
-        notes.append(TableProblem(f"tags {names} are different labels; if they are the same, use one spelling"))
-    return notes
-
-
-def read_label_column(
-    column: Any, roles: TableRoles, problems: list[TableProblem], role: str = "label"
-) -> NDArray[np.float64]:
-    """Return a column of labels, or of verified samples, as numbers; values that are not labels are a problem."""
-    words = label_words(roles.positive, roles.negative, roles.missing)
-    objects = [str(value) if isinstance(value, NESTED) else value for value in column.astype(object)]
-    objects = [value if present else None for value, present in zip(objects, column.notna(), strict=True)]
-    numbers = {value: _to_label(value, words) for value in dict.fromkeys(objects)}
-    invalid = [value for value, number in numbers.items() if np.isinf(number)]
-    if invalid:
-        shown = ", ".join(map(repr, invalid[:3])) + (", ..." if len(invalid) > 3 else "")
-        name, word = str(column.name), next((value for value in invalid if isinstance(value, str)), None)
-        options = [("drop", name)] if role == "label" else []
-        if word is not None and _looks_like_tags(column):
-            options = [("tags", name), *options]
-        elif word is not None:
-            options = [*((option, word) for option in ("positive", "negative", "missing")), *options]
-        problems.append(TableProblem(f"{role} column {name!r} contains {shown}; accepted: {WORDS}", tuple(options)))
-    return np.array([numbers[value] for value in objects], dtype=float)
-
-
-def _to_label(value: Any, words: dict[str, float]) -> float:
-    """Return 1, 0, -1, NaN where missing, and infinity for values that are not labels."""
-    try:
-        number = to_number(value, words)
-    except (TypeError, ValueError):
-        return np.inf
-    return number if np.isnan(number) or number in (-1, 0, 1) else np.inf
-
-
 def _no_labels(frame: Any, roles: TableRoles) -> TableProblem:
     """Return the problem of a table without label columns, with the columns that look like labels or tags."""
     columns = [name for name in frame.columns if name not in {roles.id, *roles.drop, *roles.text}]
     labels = [name for name in columns if _looks_like_label(frame[name])]
-    tags = [name for name in columns if _looks_like_tags(frame[name])]
+    tags = [name for name in columns if looks_like_tags(frame[name])]
     prefix = str(labels[0]).partition("_")[0] + "_" if labels else ""
     shared = len(labels) > 1 and labels == [name for name in columns if str(name).startswith(prefix)]
     named = [("prefix", prefix)] if shared else [("labels", name) for name in labels[:10]]
@@ -343,14 +236,3 @@ def _looks_like_label(column: Any) -> bool:
     values = column.dropna().unique()
     numbers = {word_to_number(v.strip() if isinstance(v, str) else str(v).removesuffix(".0")) for v in values[:20]}
     return 0 < len(values) <= 4 and None not in numbers and 1.0 in numbers
-
-
-def _looks_like_tags(column: Any) -> bool:
-    if column_kind(column) in ("number", "date"):
-        return False
-    values = [value for value in column.dropna() if isinstance(value, (str, list))]
-    sep = guess_separator([value for value in values if isinstance(value, str)])
-    if not values or (sep is None and not isinstance(values[0], list)):
-        return False
-    tags = [tag for value in values for tag in split_tags(value, sep) or ()]
-    return len(set(tags)) <= 0.5 * len(tags) and sum(len(tag.split()) for tag in tags) <= 3 * len(tags)

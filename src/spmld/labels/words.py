@@ -1,8 +1,11 @@
 """Words for labels in tables: yes and no in several languages and spellings, signs, and missing values."""
 
 import math
+import operator
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from numpy.typing import NDArray
@@ -21,6 +24,18 @@ MISSING_WORDS = frozenset({"", "?", "n/a", "na", "nan", "null", "none", "<na>", 
 """Words for missing labels: those that pandas reads as missing in CSV files, and a question mark."""
 WORDS = "yes/no, y/n, true/false, x, 1/0, ✓/✗, and yes/no in other languages"
 """The words, for error messages."""
+_MEANINGS = {"positive": 1.0, "negative": 0.0, "missing": math.nan}
+USUAL_NUMBERS: dict[float, float] = {1.0: 1.0, 0.0: 0.0, -1.0: -1.0}
+"""Meaning of numbers if none are passed."""
+_COMPARISONS = {
+    ">=": operator.ge,
+    "≥": operator.ge,
+    ">": operator.gt,
+    "<=": operator.le,
+    "≤": operator.le,
+    "<": operator.lt,
+}
+_THRESHOLD = re.compile("(>=|≥|>|<=|≤|<) ?(.+)")
 _SELECTORS = range(0xFE00, 0xFE10)  # variation selectors, as after the check mark of a phone
 
 
@@ -84,28 +99,149 @@ def join_words(text: str) -> str:
     return "".join(c for c in fold_spelling(text) if unicodedata.category(c) not in ("Zs", "Pd", "Pc"))
 
 
-def label_words(
-    positive: Iterable[Any] = (), negative: Iterable[Any] = (), missing: Iterable[Any] = ()
-) -> dict[str, float]:
-    """Return the number of each word, 1, 0 or NaN: those that are built in, and others, which take precedence.
+_BUILT_IN: dict[str | float, float] = {
+    fold_spelling(word): _MEANINGS[option]
+    for option, words in (("positive", POSITIVE_WORDS), ("negative", NEGATIVE_WORDS), ("missing", MISSING_WORDS))
+    for word in words
+}
+
+
+@dataclass(frozen=True)
+class LabelWords:
+    """Meaning of the words and numbers of label columns: 1 for positive, 0 for negative and NaN for missing.
+
+    Attributes
+    ----------
+    meanings : mapping of str or float to float
+        Meaning of each word, in folded spelling, and of numbers that were passed.
+    thresholds : mapping of str to (str, float)
+        Comparison and bound of the words that are thresholds, such as ``(">=", 2.0)``.
+    usual : mapping of float to float
+        Meaning of numbers that are neither passed nor compared with a threshold.
+    rest : float or None
+        Meaning of all other numbers; None if they are not labels.
+
+    Examples
+    --------
+    See `label_words`.
+    """
+
+    meanings: Mapping[str | float, float]
+    thresholds: Mapping[str, tuple[str, float]] = field(default_factory=dict)
+    usual: Mapping[float, float] = field(default_factory=lambda: USUAL_NUMBERS)
+    rest: float | None = None
+
+    def read(self, value: Any) -> float | None:
+        """Return the meaning of a value, which is -1 for an unchanged -1, or None if the value is not a label."""
+        if value is None:
+            return math.nan
+        number = parse_float(value)
+        if number is None:
+            return self.meanings.get(fold_spelling(value)) if isinstance(value, str) else None
+        meaning = self._passed(number)
+        return self.usual.get(number, self.rest) if meaning is None else meaning
+
+    def rest_number(self, value: Any) -> float | None:
+        """Return a value as number if its meaning is `rest`, else None."""
+        number = parse_float(value)
+        if number is None or self.rest is None or number in self.usual:
+            return None
+        return number if self._passed(number) is None else None
+
+    def without_numbers(self) -> "LabelWords":
+        """Return the words, with the usual meaning of numbers."""
+        return LabelWords({word: meaning for word, meaning in self.meanings.items() if isinstance(word, str)})
+
+    def _passed(self, number: float) -> float | None:
+        """Return the meaning of a number that was passed, or else of the thresholds, of which missing comes first."""
+        if number in self.meanings:
+            return self.meanings[number]
+        applying = {
+            self.meanings[word]: word
+            for word, (comparison, bound) in self.thresholds.items()
+            if _COMPARISONS[comparison](number, bound)
+        }
+        if any(map(math.isnan, applying)):
+            return math.nan
+        if len(applying) > 1:
+            text = f"{number:g} is both positive ({applying[1.0]}) and negative ({applying[0.0]})"
+            raise ValueError(f"{text}; pass it to one of positive and negative")
+        return next(iter(applying), None)
+
+
+def label_words(positive: Iterable[Any] = (), negative: Iterable[Any] = (), missing: Iterable[Any] = ()) -> LabelWords:
+    """Return the meaning of words and numbers: those that are built in, and others, which take precedence.
+
+    Parameters
+    ----------
+    positive, negative, missing : iterable
+        Words, numbers, and thresholds of numbers, such as ``">=2"``, with one of ``>=``, ``>``, ``<=`` and ``<``. A
+        number takes precedence over a threshold, and a threshold of `missing` over the others.
+
+        With numbers in `positive` only, all other numbers are negative; with thresholds in `negative` only, all others
+        are positive. With numbers in both, all others are missing if one of them is a threshold, and otherwise not
+        labels. With numbers but no threshold in `negative` only, 1 is positive.
 
     Examples
     --------
     >>> from spmld.labels.words import label_words
     >>> words = label_words(positive=["Present"], negative=["absent", "?"])
-    >>> words["present"], words["absent"], words["?"], words["yes"]
-    (1.0, 0.0, 0.0, 1.0)
+    >>> [words.read(value) for value in ("present", "absent", "?", "yes", 1, "maybe")]
+    [1.0, 0.0, 0.0, 1.0, 1.0, None]
+    >>> votes = label_words(positive=[">=2"], missing=[-1])
+    >>> [votes.read(value) for value in (-1, 0, "1.0", 2, "3")]
+    [nan, 0.0, 0.0, 1.0, 1.0]
     """
-    built_in = ((1.0, POSITIVE_WORDS), (0.0, NEGATIVE_WORDS), (math.nan, MISSING_WORDS))
-    others = ((1.0, positive), (0.0, negative), (math.nan, missing))
-    return {fold_spelling(str(word)): number for number, words in (*built_in, *others) for word in words}
+    option_of: dict[str | float, str] = {}
+    for option, values in (("positive", positive), ("negative", negative), ("missing", missing)):
+        for value in map(str, values):
+            number = parse_float(value)
+            other = option_of.setdefault(fold_spelling(value) if number is None else number, option)
+            if other != option:
+                raise ValueError(f"{value!r} is in both {other} and {option}; pass it to one of them")
+    thresholds = {key: parsed for key in option_of if isinstance(key, str) and (parsed := _parse_threshold(key))}
+    with_numbers = {option for key, option in option_of.items() if isinstance(key, float) or key in thresholds}
+    with_thresholds = {option_of[key] for key in thresholds} - {"missing"}
+    usual, rest = USUAL_NUMBERS, None
+    if {"positive", "negative"} <= with_numbers:
+        usual, rest = {}, math.nan if with_thresholds else None
+    elif "positive" in with_numbers:
+        usual, rest = {}, 0.0
+    elif "negative" in with_thresholds:
+        usual, rest = {}, 1.0
+    elif "negative" in with_numbers:
+        usual = {1.0: 1.0}
+    passed = {key: _MEANINGS[option] for key, option in option_of.items()}
+    return LabelWords({**_BUILT_IN, **passed}, thresholds, usual, rest)
 
 
-def word_to_number(value: Any, words: Mapping[str, float] | None = None) -> float | None:
+def _parse_threshold(text: str) -> tuple[str, float] | None:
+    """Return the comparison and the bound of a threshold, None for other words."""
+    match = _THRESHOLD.fullmatch(text)
+    bound = None if match is None else parse_float(match[2])
+    return None if match is None or bound is None else (match[1], bound)
+
+
+def parse_float(value: Any) -> float | None:
+    """Return a finite number, or a text with one, as float; None for other values.
+
+    Examples
+    --------
+    >>> from spmld.labels.words import parse_float
+    >>> parse_float(" 1.0 "), parse_float(2), parse_float("two"), parse_float("nan")
+    (1.0, 2.0, None, None)
+    """
+    try:
+        number = float(fold_spelling(value) if isinstance(value, str) else value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def word_to_number(value: Any) -> float | None:
     """Return 1 for a positive word, 0 for a negative one, NaN for a missing one, and None for any other value.
 
-    Case, width, invisible characters and surrounding spaces are ignored. `words` are those of `label_words`, by default
-    the words that are built in.
+    Case, width, invisible characters and surrounding spaces are ignored.
 
     Examples
     --------
@@ -113,13 +249,10 @@ def word_to_number(value: Any, words: Mapping[str, float] | None = None) -> floa
     >>> [word_to_number(word) for word in ("Yes", "nein", " x ", "да", "?", "maybe")]
     [1.0, 0.0, 1.0, 1.0, nan, None]
     """
-    return (_WORDS if words is None else words).get(fold_spelling(value)) if isinstance(value, str) else None
+    return _BUILT_IN.get(fold_spelling(value)) if isinstance(value, str) else None
 
 
-_WORDS = label_words()
-
-
-def to_number(value: Any, words: Mapping[str, float] | None = None) -> float:
+def to_number(value: Any) -> float:
     """Convert a number, or a truth value as bool or text, to float; None and empty text become NaN.
 
     Examples
@@ -130,7 +263,7 @@ def to_number(value: Any, words: Mapping[str, float] | None = None) -> float:
     """
     if value is None:
         return math.nan
-    number = word_to_number(value, words)
+    number = word_to_number(value)
     return float(value) if number is None else number
 
 
