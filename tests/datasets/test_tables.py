@@ -39,7 +39,7 @@ def test_labels_by_prefix_and_by_list(tmp_path):
         (
             TEXT.replace("0.5,1,0", "0.5,2,0"),
             {"drop": ["id"]},
-            "'label_sad' contains 2.0; accepted: yes/no",
+            "'label_sad' contains 2; accepted: yes/no",
         ),
         (TEXT.replace("0.5,1,0", "0.5,maybe,0"), {"drop": ["id"]}, "column 'label_sad' contains 'maybe'"),
         (TEXT.splitlines()[0] + "\n", {"drop": ["id"]}, "the table has no samples"),

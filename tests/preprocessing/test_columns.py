@@ -2,10 +2,18 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from spmld.preprocessing import TableEncoder
-from spmld.preprocessing.columns import to_categories, to_numbers
-from spmld.preprocessing.dates import date_parts, to_dates
+from spmld.preprocessing.columns import column_kind, to_categories, to_numbers
+from spmld.preprocessing.dates import (
+    DATE_FORMATS,
+    date_formats,
+    date_notes,
+    date_parts,
+    describe_format,
+    to_dates,
+)
 
 
 def test_days_of_the_week_are_equally_spaced_and_repeat():
@@ -53,3 +61,24 @@ def test_rare_categories_share_a_feature():
     assert encoder.get_feature_names_out().tolist() == ["key = a", "key = b", "key = other"]
     X = encoder.transform(pd.DataFrame({"key": ["a", "d", "new"]}))
     np.testing.assert_array_equal(X if isinstance(X, np.ndarray) else X.toarray(), [[1, 0, 0], [0, 0, 1], [0, 0, 1]])
+
+
+@pytest.mark.parametrize("space", [" ", "\u00a0", "\ufeff", "\t"])
+def test_spaces_around_dates_are_ignored(space):
+    days = pd.Series(["31.01.2024", "29.02.2024 10:00", "2024-03-01", "5 Jan 2024"] * 3, name="released")
+    padded = space + days + space
+    forms = date_formats(days)
+    assert date_formats(padded) == forms
+    assert to_dates(padded, forms).tolist() == to_dates(days, forms).tolist()
+    assert to_dates(padded, forms).notna().all()
+    assert column_kind(padded) == "date"
+
+
+def test_different_formats_of_dates_have_different_names():
+    swapped = [form.replace("%m/%d", "%d/%m") for form in DATE_FORMATS if "%m/%d" in form]
+    names = [describe_format(form) for form in (*DATE_FORMATS, *swapped)]
+    assert len(set(names)) == len(names)
+    values = pd.Series(["31.01.2024 10:00", "29.02.2024 10:00:30", "1.2.24"])
+    (note,) = date_notes(values, "released", date_formats(values), day_first=False)
+    formats = "day.month.year time, day.month.year time with seconds, day.month.year (two digits)"
+    assert note.text == f"dates of column 'released' have 3 formats: {formats}"

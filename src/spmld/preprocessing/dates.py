@@ -1,6 +1,5 @@
 """Dates in columns of text: their formats, the order of day and month, and their features."""
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spmld._io import need
+from spmld.labels.words import clean_spelling
 from spmld.preprocessing.problems import TableProblem
 
 DATE_FORMATS = (
@@ -19,13 +19,28 @@ DATE_FORMATS = (
 """Formats of dates, which are tried in this order. Those with slashes and hyphens may have day and month swapped."""
 _PAIRS = {form: form.replace("%m/%d", "%d/%m") for form in DATE_FORMATS if "%m/%d/" in form} | {"%d-%m-%Y": "%m-%d-%Y"}
 _SWAPPED = _PAIRS | {second: first for first, second in _PAIRS.items()}
-_DATE_PARTS = {"%d": "day", "%m": "month", "%b": "month", "%B": "month", "%Y": "year", "%y": "year"}
+_DATE_PARTS = {
+    **{"%d": "day", "%m": "month", "%b": "month (Jan)", "%B": "month (January)"},
+    **{"%Y": "year", "%y": "year (two digits)", "%H:%M:%S": "time with seconds", "%H:%M": "time"},
+}
 FIRST_VALUES = 1000
 """Number of values that are tested before all are."""
 
 
 def to_dates(column: Any, forms: Sequence[str]) -> Any:
-    """Return a column as dates without time zone, NaT where it has none of the formats."""
+    """Return a column as dates without time zone, NaT where it has none of the formats. Spaces around are ignored."""
+    return _parse(_clean(column), forms)
+
+
+def _clean(column: Any) -> Any:
+    """Return a column whose texts have no surrounding spaces or invisible characters."""
+    if getattr(column.dtype, "kind", "O") in "iufM":
+        return column
+    return column.map(lambda value: clean_spelling(value) if isinstance(value, str) else value)
+
+
+def _parse(column: Any, forms: Sequence[str]) -> Any:
+    """Return a column of clean texts as dates."""
     pandas = need("pandas")
     if getattr(column.dtype, "kind", "O") in "iuf":
         column = column.map("{:.0f}".format, na_action="ignore")  # such as 20240131
@@ -48,7 +63,7 @@ def date_formats(values: Any, *, day_first: bool = False) -> list[str]:
     >>> date_formats(pd.Series(["01/02/2024", "03/04/2024"])), date_formats(pd.Series(["01/02/2024", "31/01/2024"]))
     (['%m/%d/%Y'], ['%d/%m/%Y'])
     """
-    rest = values = values.drop_duplicates()
+    rest = values = _clean(values).drop_duplicates()
     if not values.astype(str).str.contains(r"\d").mean() > 0.5:
         return []
     if len(values) > FIRST_VALUES and not date_formats(values.iloc[:FIRST_VALUES], day_first=day_first):
@@ -57,10 +72,10 @@ def date_formats(values: Any, *, day_first: bool = False) -> list[str]:
     for form in DATE_FORMATS:
         other = _SWAPPED.get(form, form)
         if other != form:
-            n_first, n_other = (to_dates(values, [order]).notna().sum() for order in (form, other))
+            n_first, n_other = (_parse(values, [order]).notna().sum() for order in (form, other))
             preferred = day_first and other.startswith("%d")
             form = other if n_other > n_first or (preferred and n_other == n_first) else form
-        matches = to_dates(rest, [form]).notna().to_numpy()
+        matches = _parse(rest, [form]).notna().to_numpy()
         forms += [form] if matches.any() else []
         rest = rest[~matches]
         if len(rest) == 0:
@@ -100,10 +115,12 @@ def describe_format(form: str) -> str:
     >>> from spmld.preprocessing.dates import describe_format
     >>> describe_format("%d.%m.%Y %H:%M")
     'day.month.year time'
+    >>> describe_format("%d.%m.%y"), describe_format("%d %b %Y")
+    ('day.month.year (two digits)', 'day month (Jan) year')
     """
     for sign, word in _DATE_PARTS.items():
         form = form.replace(sign, word)
-    return re.sub("%H:%M(:%S)?", "time", form).replace("ISO8601", "ISO 8601")
+    return form.replace("ISO8601", "ISO 8601")
 
 
 def date_parts(dates: Any, name: str, *, hours: bool) -> dict[str, NDArray[np.float64]]:
