@@ -148,7 +148,7 @@ def dates() -> list[MessyFile]:
         MessyFile("dates", "slashes", csv(messy(released=slashes)), truth()),
         MessyFile(
             *("dates", "ambiguous", csv(messy(released=early.dt.strftime("%m/%d/%y"))), truth(released=early)),
-            notes=("column 'released', such as '01/01/20', are read as month/day/year (day_first=True)",),
+            notes=("column 'released', such as '01/01/20', are read as month/day/two-digit year (day_first=True)",),
         ),
         MessyFile("dates", "mixed", csv(messy(released=mixed)), truth(), notes=("'released' have 2 formats",)),
         MessyFile(

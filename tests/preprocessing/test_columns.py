@@ -80,5 +80,5 @@ def test_different_formats_of_dates_have_different_names():
     assert len(set(names)) == len(names)
     values = pd.Series(["31.01.2024 10:00", "29.02.2024 10:00:30", "1.2.24"])
     (note,) = date_notes(values, "released", date_formats(values), day_first=False)
-    formats = "day.month.year time, day.month.year time with seconds, day.month.year (two digits)"
+    formats = "day.month.year time, day.month.year time with seconds, day.month.two-digit year"
     assert note.text == f"dates of column 'released' have 3 formats: {formats}"

@@ -20,8 +20,8 @@ DATE_FORMATS = (
 _PAIRS = {form: form.replace("%m/%d", "%d/%m") for form in DATE_FORMATS if "%m/%d/" in form} | {"%d-%m-%Y": "%m-%d-%Y"}
 _SWAPPED = _PAIRS | {second: first for first, second in _PAIRS.items()}
 _DATE_PARTS = {
-    **{"%d": "day", "%m": "month", "%b": "month (Jan)", "%B": "month (January)"},
-    **{"%Y": "year", "%y": "year (two digits)", "%H:%M:%S": "time with seconds", "%H:%M": "time"},
+    **{"%d": "day", "%m": "month", "%b": "abbreviated month", "%B": "full month"},
+    **{"%Y": "year", "%y": "two-digit year", "%H:%M:%S": "time with seconds", "%H:%M": "time"},
 }
 FIRST_VALUES = 1000
 """Number of values that are tested before all are."""
@@ -116,7 +116,7 @@ def describe_format(form: str) -> str:
     >>> describe_format("%d.%m.%Y %H:%M")
     'day.month.year time'
     >>> describe_format("%d.%m.%y"), describe_format("%d %b %Y")
-    ('day.month.year (two digits)', 'day month (Jan) year')
+    ('day.month.two-digit year', 'day abbreviated month year')
     """
     for sign, word in _DATE_PARTS.items():
         form = form.replace(sign, word)
