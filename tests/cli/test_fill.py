@@ -181,10 +181,10 @@ def test_rows_with_different_separators_of_tags_are_read_and_written(tmp_path, r
     (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, annotations)), encoding="utf-8")
     command = ["correct", "songs.csv", "d.jsonl", "--tags", "tags"]
     assert (
-        "with the separator ';', but ',' occurs, too, as in 'rock, calm' (--tag-sep ';,')"
+        "with the separator ';', but the tag 'rock, calm' contains ',' (--tag-sep ';' --tag-sep ,)"
         in run(*command, "-o", "x.csv")[2]
     )
-    status, _, err = run(*command, "--tag-sep", ";,", "-o", "new.csv")
+    status, _, err = run(*command, "--tag-sep", ";", "--tag-sep", ",", "-o", "new.csv")
     assert status == 0, err
     assert "tags of 'tags' are separated by ';' or ','; a tag" in err
     assert "(--tag-sep" not in err

@@ -264,11 +264,13 @@ def tags() -> list[MessyFile]:
         MessyFile("tags", "semicolons", csv(table.assign(tags=["; ".join(row) for row in lists])), known, read),
         MessyFile("tags", "slashes", csv(table.assign(tags=["/".join(row) for row in lists])), known, read),
         MessyFile("tags", "lists", jsonl(table.assign(tags=lists)), known, read),
-        MessyFile("tags", "bands", csv(table.assign(tags=bands)), one, read, notes=("'AC/DC' (tag_sep='/')",)),
+        MessyFile(
+            "tags", "bands", csv(table.assign(tags=bands)), one, read, notes=("'AC/DC' contains '/' (tag_sep='/')",)
+        ),
         MessyFile("tags", "cases", csv(table.assign(tags=cases)), known, read, notes=("(tag_case='keep')",)),
         MessyFile(
             *("tags", "mixed", csv(table.assign(tags=mixed)), known, read),
-            notes=("tags of 'tags' are read with the separator ';', but ',' occurs, too", "(tag_sep=';,')"),
+            notes=("tags of 'tags' are read with the separator ';', but the tag ", "(tag_sep=[';', ','])"),
         ),
     ]
 

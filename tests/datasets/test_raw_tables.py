@@ -25,7 +25,7 @@ def test_roles(tmp_path):
     np.testing.assert_array_equal(data.Y, Y)
     assert (data.label_names, data.sample_names) == (TAGS, FRAME["song_id"].tolist())
     assert list(data.encoder.feature_names_in_) == ["review", "tempo", "released"]
-    assert data.roles.tag_sep == ";"
+    assert data.roles.tag_sep == (";",)
     assert TableRoles.from_dict(data.roles.to_dict()) == data.roles
 
 

@@ -70,3 +70,36 @@ def test_a_missing_label_column_beside_an_existing_one_is_named():
     frame = pd.DataFrame({"x": [1.0, 2.0, 3.0], "warm": ["yes", "", "no"]})
     with pytest.raises(ValueError, match="column 'wram' of labels does not exist; did you mean 'warm'"):
         from_frame(frame, labels=["warm", "wram"])
+
+
+TAGS = ["rock;pop", "pop,jazz", "rock/folk", "folk+pop", "jazz", "rock", "pop"]
+GENRES = ["folk", "jazz", "pop", "rock"]
+
+
+@pytest.mark.parametrize("tag_sep", [";,/+", [";", ",", "/", "+"], ";+,/"])
+def test_several_separators_of_tags_give_no_combinations(tag_sep):
+    labels = read_label_columns(pd.DataFrame({"tags": TAGS}), TableRoles(tags="tags", tag_sep=tag_sep))
+    assert (labels.names, labels.notes, labels.problems) == (GENRES, [], [])
+
+
+def test_notes_name_tags_that_contain_another_separator():
+    labels = read_label_columns(pd.DataFrame({"tags": TAGS}), TableRoles(tags="tags", tag_sep=";"))
+    notes = [note.describe(command_line=True) for note in labels.notes]
+    read = "tags of 'tags' are read with the separator ';', but the tag"
+    assert notes == [
+        f"{read} 'pop,jazz' contains ',' (--tag-sep ';' --tag-sep ,)",
+        f"{read} 'rock/folk' contains '/' (--tag-sep ';' --tag-sep /)",
+        f"{read} 'folk+pop' contains '+' (--tag-sep ';' --tag-sep +)",
+    ]
+    assert labels.notes[0].describe().endswith("(tag_sep=[';', ','])")
+
+
+def test_a_separator_that_does_not_occur_raises():
+    for tag_sep, signs in ((";:", "';' does (tag_sep=';')"), ("/->", "'/' does (tag_sep='/')")):
+        roles = TableRoles(tags="tags", tag_sep=tag_sep)
+        (problem,) = read_label_columns(pd.DataFrame({"tags": TAGS}), roles).problems
+        assert problem.describe() == f"tag_sep {tag_sep!r} occurs in no value of column 'tags', but {signs}"
+    roles = TableRoles(tags="tags", tag_sep="->")
+    assert read_label_columns(pd.DataFrame({"tags": ["rock->pop", "jazz"]}), roles).names == ["jazz", "pop", "rock"]
+    new = read_label_columns(pd.DataFrame({"tags": ["hip-hop"]}), roles, ["jazz", "pop"])  # for a model
+    assert new.problems == []

@@ -80,7 +80,7 @@ def test_tags_in_the_second_sheet(tmp_path):
     roles += ["--sheet", "Songs 2024"]
     _, err = succeed(tmp_path, "fit", "songs.xlsx", *roles, "-o", "m.skops", *FAST)
     assert "tags that differ only in case or width are merged: 'DANCE' is read as 'dance', " in err
-    assert "date (day/month/year): released" in err
+    assert "date (day/month/two-digit year): released" in err
     assert "spmld complete songs.xlsx --sheet 'Songs 2024' --model m.skops" in err or "observed: 100%" in err
     out, _ = succeed(tmp_path, "predict", "m.skops", "new.csv")
     assert f1(out) > 0.9

@@ -166,6 +166,15 @@ def test_several_separators():
     assert split_tags("a and b", " and ") == ["a", "b"]
 
 
+def test_separators_can_be_repeated():
+    texts = ["rock; pop and jazz", "folk,pop/rock+jazz", "folk"]
+    expected = ["folk", "jazz", "pop", "rock"]
+    assert read_tags(texts, sep=[";", ",", "/", "+", " and "]).names == expected
+    assert read_tags(texts, sep=(" and ", ";,/+")).names == expected
+    assert split_tags("a - b-c", ["-", " - "]) == ["a", "b", "c"]
+    assert split_tags("a+b&c;d", ";,/+") == ["a", "b&c", "d"]
+
+
 @pytest.mark.parametrize(
     ("texts", "sep", "unclear"),
     [
@@ -174,7 +183,9 @@ def test_several_separators():
         (["rock; pop", "hip-hop, rock&roll", "pop; jazz"], ";", {",": "hip-hop, rock&roll"}),
         (["Earth, Wind & Fire", "Queen", "Abba"], ",", {",": "Earth, Wind & Fire"}),
         (["AC/DC", "Queen"], None, {"/": "AC/DC"}),
-        (["rock; AC/DC", "rock; pop"], ";", {"/": "rock; AC/DC"}),
+        (["rock; AC/DC", "rock; pop"], ";", {"/": "AC/DC"}),
+        (["rock; rock+pop", "pop; C++; pop+rock"], ";", {"+": "rock+pop"}),
+        (["rock; R&B", "pop; C++"], ";", {}),
     ],
 )
 def test_separators_that_make_the_guess_unclear(texts, sep, unclear):

@@ -22,7 +22,7 @@ from spmld.datasets.frames import from_frame, identifier_text, sample_names
 from spmld.datasets.hierarchies import resolve_contradictions, with_hierarchy
 from spmld.datasets.roles import PREFIX, read_label_columns
 from spmld.datasets.tables import TABLE_FORMATS, check_options, table_format
-from spmld.labels.tags import separators
+from spmld.labels.tags import show_separators
 from spmld.preprocessing import TableEncoder
 from spmld.preprocessing.problems import TableProblem
 
@@ -271,6 +271,6 @@ def describe_tags(roles: TableRoles) -> str:
     "tags of 'tags' are separated by ';'; a tag that is not listed in 'tags' is negative (see --untagged)"
     """
     meaning = {"negative": "negative", "weak": "a negative of lower weight", "missing": "missing"}[roles.untagged]
-    used = " or ".join(map(repr, separators(roles.tag_sep or "")))
-    separated = "" if roles.tag_sep is None else f"tags of {roles.tags!r} are separated by {used}; "
+    used = show_separators(roles.tag_sep or ())
+    separated = f"tags of {roles.tags!r} are separated by {used}; " if used else ""
     return f"{separated}a tag that is not listed in {roles.tags!r} is {meaning} (see --untagged)"

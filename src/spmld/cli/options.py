@@ -148,8 +148,8 @@ _READER_OPTIONS = (
     several("--label", "labels", "COLUMN", "Label column"),
     click.option("--prefix", help="Prefix of the label columns of a table.  [default: label_]"),
     click.option("--tags", metavar="COLUMN", help="Column with a list of tags, which are the labels."),
-    click.option(
-        "--tag-sep", metavar="TEXT", help='Separator of the tags, or several, such as ";,".  [default: guessed]'
+    several(
+        "--tag-sep", "tag_sep", "TEXT", 'Separator of the tags, or several, such as ";,"; by default, it is guessed'
     ),
     choice(
         "--untagged",

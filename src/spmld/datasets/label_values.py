@@ -8,7 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spmld._validation import list_names
-from spmld.labels.tags import SEPARATORS, Tags, guess_separator, read_tags, split_tags, unclear_separators
+from spmld.labels.tags import (
+    SEPARATORS,
+    Separator,
+    Tags,
+    absent_separators,
+    guess_separator,
+    read_tags,
+    separators,
+    show_separators,
+    split_tags,
+    unclear_separators,
+)
 from spmld.labels.words import WORDS, clean_spelling, fold_spelling, parse_float
 from spmld.preprocessing.columns import column_kind
 from spmld.preprocessing.numbers import NESTED
@@ -25,7 +36,7 @@ class LabelColumns:
     Y: Any = None
     names: list[str] = field(default_factory=list)
     columns: list[str] = field(default_factory=list)
-    tag_sep: str | None = None
+    tag_sep: Separator | None = None
     problems: list[TableProblem] = field(default_factory=list)
     notes: list[TableProblem] = field(default_factory=list)
 
@@ -118,6 +129,9 @@ def read_tag_column(frame: Any, roles: "TableRoles", names: Sequence[str] | None
     if column not in frame.columns:
         return result
     values = frame[column].astype(object).where(frame[column].notna(), None)
+    texts = [value for value in values if isinstance(value, str)]
+    if names is None:
+        result.problems += _absent_separators(texts, roles)
     try:
         meaning: dict[str, Any] = {
             name: getattr(roles, name) for name in ("untagged", "empty_is", "tag_case", "path_sep")
@@ -130,15 +144,8 @@ def read_tag_column(frame: Any, roles: "TableRoles", names: Sequence[str] | None
     if tags.n_empty and roles.empty_is == "missing":
         text = f"{tags.n_empty} of {len(values)} samples have an empty field {column!r}: their labels are missing"
         result.notes.append(TableProblem(text, (("empty_is", "negative"),)))
-    texts = [value for value in values if isinstance(value, str)]
-    unclear = unclear_separators(texts, tags.sep) if roles.tag_sep is None and names is None else {}
-    unclear.pop(roles.path_sep or "", None)
-    for other, text in unclear.items():
-        used = "no separator" if tags.sep is None else f"the separator {tags.sep!r}"
-        note = f"tags of {column!r} are read with {used}, but {other!r} occurs, too, as in {text!r}"
-        note = note if other != tags.sep else f"{other!r} may be part of tags of {column!r}, as in {text!r}"
-        several = f"{tags.sep}{other}" if tags.sep in SEPARATORS and tags.sep != other else other
-        result.notes.append(TableProblem(note, (("tag_sep", several),)))
+    if names is None:
+        result.notes += _separator_notes(texts, tags.sep, roles)
     if tags.unknown:
         text = f"{len(tags.unknown)} tags of {column!r} are not labels of the model and are ignored"
         result.notes.append(TableProblem(f"{text}: {list_names(list(tags.unknown))}"))
@@ -146,6 +153,35 @@ def read_tag_column(frame: Any, roles: "TableRoles", names: Sequence[str] | None
     if names is None:
         result.notes += _spelling_notes(tags)
     return result
+
+
+def _absent_separators(texts: list[str], roles: "TableRoles") -> list[TableProblem]:
+    """Return problems of separators that occur in no value, such as several that were passed as one text."""
+    return [
+        TableProblem(
+            f"tag_sep {sep!r} occurs in no value of column {roles.tags!r}, but {' and '.join(map(repr, signs))} "
+            f"{'does' if len(signs) == 1 else 'do'}",
+            tuple(("tag_sep", sign) for sign in signs),
+        )
+        for sep, signs in absent_separators(texts, roles.tag_sep or ()).items()
+    ]
+
+
+def _separator_notes(texts: list[str], sep: Separator | None, roles: "TableRoles") -> list[TableProblem]:
+    """Return notes about tags that contain another separator, and about a guessed one that may be part of tags."""
+    notes = []
+    used = separators(sep or ())
+    read = f"the separator {show_separators(used)}" if used else "no separator"
+    for other, tag in unclear_separators(texts, sep, guessed=roles.tag_sep is None).items():
+        if other in used:
+            text, chosen = f"{other!r} may be part of tags of {roles.tags!r}, as in {tag!r}", used
+        elif other != roles.path_sep:
+            text = f"tags of {roles.tags!r} are read with {read}, but the tag {tag!r} contains {other!r}"
+            chosen = (*used, other)
+        else:
+            continue
+        notes.append(TableProblem(text, tuple(("tag_sep", item) for item in chosen)))
+    return notes
 
 
 def _separator_problems(tags: Tags, column: str) -> list[TableProblem]:
@@ -159,7 +195,8 @@ def _separator_problems(tags: Tags, column: str) -> list[TableProblem]:
             tag for tag in unknown if sep in tag and labels.issuperset(map(fold_spelling, split_tags(tag, sep) or ()))
         ]
         if 2 * len(lists) > len(unknown):
-            text = f"tags of {column!r} are lists of labels, such as {lists[0]!r}, but the separator was {tags.sep!r}"
+            used = show_separators(tags.sep or ())
+            text = f"tags of {column!r} are lists of labels, such as {lists[0]!r}, but the separator was {used}"
             return [TableProblem(text, (("tag_sep", sep),))]
     return []
 

@@ -16,7 +16,7 @@ from spmld.datasets.label_values import (
     read_label_column,
     read_tag_column,
 )
-from spmld.labels.tags import EmptyIs, TagCase, Untagged, check_choice
+from spmld.labels.tags import EmptyIs, Separator, TagCase, Untagged, check_choice
 from spmld.labels.words import LabelWords, label_words, word_to_number
 from spmld.preprocessing.columns import is_typed
 from spmld.preprocessing.problems import LIST_OPTIONS, TableProblem, absent_column
@@ -38,8 +38,9 @@ class TableRoles:
         Prefix of the names of label columns, by default ``"label_"``. It is not part of the names of the labels.
     tags : str, optional
         Column with a list of tags for each sample.
-    tag_sep : str, optional
-        Separator of the tags, or several, such as ``";,"``; see `spmld.labels.read_tags`. By default, it is guessed.
+    tag_sep : str or sequence of str, optional
+        Separators of the tags, such as ``";"``, ``";,"`` or ``[";", " and "]``; see `spmld.labels.read_tags`. By
+        default, one is guessed.
     untagged : {"negative", "weak", "missing"}, default="negative"
         Whether a tag that is not in the list of a sample is a negative or a missing label; see
         `spmld.labels.read_tags`.
@@ -82,7 +83,7 @@ class TableRoles:
     labels: Sequence[str] | None = None
     prefix: str = PREFIX
     tags: str | None = None
-    tag_sep: str | None = None
+    tag_sep: Separator | None = None
     untagged: Untagged = "negative"
     tag_case: TagCase = "merge"
     path_sep: str | None = None

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,11 @@ from spmld.labels.words import clean_spelling, fold_spelling, is_blank, join_wor
 Untagged = Literal["negative", "weak", "missing"]
 EmptyIs = Literal["missing", "negative"]
 TagCase = Literal["merge", "keep"]
+Separator: TypeAlias = str | Sequence[str]
 SEPARATORS = (";", "|", ",", "\n", "\t", "/")
 """Separators to choose from; if several are equally frequent, the first of them."""
+RARE_SEPARATORS = ("+", "&")
+"""Separators that are not guessed, since they are often part of a tag, such as C++."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +32,8 @@ class Tags:
         1 for tags in the list of a sample; 0 or NaN for the others.
     names : list of str
         Names of the labels.
-    sep : str or None
-        Separator of the tags; None if the values are lists, or no value has more than one tag.
+    sep : str, sequence of str or None
+        Separators of the tags; None if the values are lists, or no value has more than one tag.
     n_empty : int
         Number of samples with an empty field.
     unknown : dict
@@ -47,7 +50,7 @@ class Tags:
 
     Y: NDArray[np.float64]
     names: list[str]
-    sep: str | None
+    sep: Separator | None
     n_empty: int
     unknown: dict[str, int]
     merged: dict[str, str] = field(default_factory=dict)
@@ -57,7 +60,7 @@ class Tags:
 def read_tags(
     tags: Iterable[Any],
     *,
-    sep: str | None = None,
+    sep: Separator | None = None,
     untagged: Untagged = "negative",
     empty_is: EmptyIs = "missing",
     names: Sequence[str] | None = None,
@@ -70,9 +73,9 @@ def read_tags(
     ----------
     tags : iterable of str, or of lists of str
         Tags of each sample. None, NaN and empty text are empty fields. An empty list is a sample without tags.
-    sep : str, optional
-        Separator of the tags in a text, or several of ``; | , /``, tab and line break, such as ``";,"``. By default,
-        it is guessed.
+    sep : str or sequence of str, optional
+        Separator of the tags in a text, or several, such as ``[";", " and "]``. A text of several of ``; | , / + &``,
+        tab and line break, such as ``";,"``, has several separators, too. By default, one is guessed.
     untagged : {"negative", "weak", "missing"}, default="negative"
         Whether a tag that is not in the list of a sample is a negative label or a missing one. "weak" is missing, for
         estimators that use the missing entries of positive-only labels as weak negatives.
@@ -211,28 +214,43 @@ def guess_separator(texts: Sequence[str], path_sep: str | None = None) -> str | 
     return " " if words and all(word.startswith("#") for word in words) else None
 
 
-def separators(sep: str) -> tuple[str, ...]:
-    """Return the separators of a text: its characters if all of them are usual ones, otherwise the text.
+def separators(sep: Separator) -> tuple[str, ...]:
+    """Return several separators: the characters of a text if all of them are usual ones, otherwise the text.
 
     Examples
     --------
     >>> from spmld.labels.tags import separators
-    >>> separators(";,"), separators("||"), separators(", ")
-    ((';', ','), ('||',), (', ',))
+    >>> separators(";,"), separators("||"), separators([", ", "/+"])
+    ((';', ','), ('||',), (', ', '/', '+'))
     """
-    several = len(set(sep)) == len(sep) and set(sep) <= set(SEPARATORS)
+    if not isinstance(sep, str):
+        return tuple(dict.fromkeys(part for text in sep for part in separators(text)))
+    several = len(set(sep)) == len(sep) and set(sep) <= {*SEPARATORS, *RARE_SEPARATORS}
     return tuple(sep) if several else (sep,)
 
 
-def separator_pattern(sep: str) -> str:
-    """Return the regular expression of the separators of a text, see `separators`."""
-    return "|".join(map(re.escape, separators(sep)))
+def show_separators(sep: Separator) -> str:
+    """Return separators for a message.
+
+    Examples
+    --------
+    >>> from spmld.labels.tags import show_separators
+    >>> show_separators(";,")
+    "';' or ','"
+    """
+    return " or ".join(map(repr, separators(sep)))
 
 
-def unclear_separators(texts: Sequence[str], sep: str | None) -> dict[str, str]:
-    """Return the separators that make a guess unclear, each with a text that contains it.
+def separator_pattern(sep: Separator) -> str:
+    """Return the regular expression of separators, the longest first, see `separators`."""
+    return "|".join(map(re.escape, sorted(separators(sep), key=len, reverse=True)))
 
-    They are others than `sep` that occur in a text, and a comma or slash whose tags do not occur in other texts.
+
+def unclear_separators(texts: Sequence[str], sep: Separator | None, *, guessed: bool = True) -> dict[str, str]:
+    """Return the separators that tags may have as well, each with a tag that contains it.
+
+    They are others than `sep` that occur in a tag; ``+`` and ``&`` only if they separate tags that others have, too. A
+    comma or slash that was guessed, and whose tags do not occur in other texts, is one of them, with a text.
 
     Examples
     --------
@@ -240,9 +258,27 @@ def unclear_separators(texts: Sequence[str], sep: str | None) -> dict[str, str]:
     >>> unclear_separators(["rock; pop", "pop, jazz"], ";"), unclear_separators(["AC/DC", "Queen"], None)
     ({',': 'pop, jazz'}, {'/': 'AC/DC'})
     """
-    examples = {other: next((text for text in texts if other in text.strip()), None) for other in SEPARATORS}
-    doubtful = sep is not None and sep in ",/" and not _separates(texts, sep)
-    return {other: text for other, text in examples.items() if text is not None and (other != sep or doubtful)}
+    tags = list(dict.fromkeys(tag for text in texts for tag in split_tags(text, sep) or ()))
+    others = (*SEPARATORS, *(other for other in RARE_SEPARATORS if _separates(tags, other)))
+    examples = {other: next((tag for tag in tags if other in tag), None) for other in others}
+    if guessed and sep in (",", "/") and not _separates(texts, sep):
+        examples[sep] = next(text for text in texts if sep in text)
+    return {other: tag for other, tag in examples.items() if tag is not None}
+
+
+def absent_separators(texts: Sequence[str], sep: Separator) -> dict[str, list[str]]:
+    """Return separators of several characters that occur in no text, each with its signs that do.
+
+    Examples
+    --------
+    >>> from spmld.labels.tags import absent_separators
+    >>> absent_separators(["rock; pop", "pop: jazz"], ";:"), absent_separators(["rock -> pop"], "->")
+    ({';:': [';', ':']}, {})
+    """
+    absent = [part for part in separators(sep) if len(part) > 1 and not any(part in text for text in texts)]
+    signs = {part: [c for c in dict.fromkeys(part) if not c.isalnum() and not c.isspace()] for part in absent}
+    present = {part: [c for c in found if any(c in text for text in texts)] for part, found in signs.items()}
+    return {part: found for part, found in present.items() if found}
 
 
 def _separates(texts: Iterable[str], sep: str) -> bool:
@@ -253,7 +289,7 @@ def _separates(texts: Iterable[str], sep: str) -> bool:
     return 2 * sum(shared) > len(shared)
 
 
-def split_tags(value: Any, sep: str | None) -> list[str] | None:
+def split_tags(value: Any, sep: Separator | None) -> list[str] | None:
     """Return the tags of one value, without brackets, quotes and surrounding spaces; None for an empty field.
 
     Examples

@@ -7,7 +7,7 @@ from typing import Any
 
 from spmld._validation import did_you_mean, list_names
 
-LIST_OPTIONS = ("labels", "text", "number", "category", "date", "drop", "positive", "negative", "missing")
+LIST_OPTIONS = ("labels", "tag_sep", "text", "number", "category", "date", "drop", "positive", "negative", "missing")
 """Options with several values."""
 _FLAGS = ("day_first", "strict")
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from spmld.labels.hierarchy import path_nodes
 from spmld.labels.tags import (
     EmptyIs,
+    Separator,
     TagCase,
     Untagged,
     guess_separator,
@@ -125,8 +126,8 @@ class TagColumn:
         Name of the column.
     names : list of str
         Names of the labels.
-    sep : str or None
-        Separator of the tags, or several, see `spmld.labels.read_tags`. By default, it is guessed. Tags are written
+    sep : str, sequence of str or None
+        Separators of the tags, see `spmld.labels.read_tags`. By default, it is guessed. Tags are written
         with the separator of their list, or else of the first list of the column with several tags.
     untagged, empty_is, tag_case : str
         Meaning of a tag that is not in a list and of an empty field, and whether tags that differ only in case are one
@@ -147,7 +148,7 @@ class TagColumn:
 
     column: str
     names: list[str]
-    sep: str | None = None
+    sep: Separator | None = None
     untagged: Untagged = "negative"
     empty_is: EmptyIs = "missing"
     tag_case: TagCase = "merge"
@@ -162,7 +163,7 @@ class TagColumn:
         """Return the labels as 1 and 0, NaN where missing."""
         return self._read(table.column(self.column), self.sep)
 
-    def _read(self, values: list[Any], sep: str | None) -> _Floats:
+    def _read(self, values: list[Any], sep: Separator | None) -> _Floats:
         options: Any = {name: getattr(self, name) for name in ("untagged", "empty_is", "tag_case", "path_sep")}
         return read_tags(values, sep=sep, names=self.names, **options).Y
 
@@ -219,7 +220,7 @@ class TagColumn:
         return np.where(lost, np.nan, decided)
 
 
-def _join(tags: list[str], old: str, example: str, sep: str) -> str:
+def _join(tags: list[str], old: str, example: str, sep: Separator) -> str:
     """Return tags as a text, with the separator, brackets and quotes of the old text, or of an example with several."""
     separator = re.compile(rf"\s*(?:{separator_pattern(sep)})\s*")
     model = next((text.strip() for text in (old, example) if separator.search(text.strip())), old.strip())
