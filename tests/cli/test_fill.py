@@ -190,3 +190,23 @@ def test_rows_with_different_separators_of_tags_are_read_and_written(tmp_path, r
     assert "(--tag-sep" not in err
     assert pd.read_csv("new.csv")["tags"].tolist() == [tags[0], "rock, calm, sad", "rock", *tags[3:]]
     assert list(pd.read_csv("new.trusted.csv")) == ["calm", "rock", "sad"]
+
+
+def test_words_for_no_tags_are_replaced_by_tags(tmp_path, run):
+    tags = ["rock; sad", "-", "none", "n/a", "rock"] * 5
+    pd.DataFrame({"x": np.arange(25) % 5 + 0.5, "tags": tags}).to_csv("songs.csv", index=False)
+    answers = [
+        "sample,label,answer",
+        "1,sad,present",
+        "2,rock,present",
+        "3,rock,absent",
+        "3,sad,absent",
+        "4,rock,absent",
+    ]
+    (tmp_path / "answers.csv").write_text("\n".join(answers))
+    status, _, err = run("correct", "songs.csv", "answers.csv", "--tags", "tags", "-o", "new.csv")
+    assert status == 0, err
+    assert "5 samples have '-' in 'tags', which is not a tag and means no tags" in err
+    lines = (tmp_path / "new.csv").read_text().splitlines()
+    assert [line.partition(",")[2] for line in lines[1:6]] == ["rock; sad", "sad", "rock", "[]", "[]"]
+    assert [line.partition(",")[2] for line in lines[6:]] == tags[5:]

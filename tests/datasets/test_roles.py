@@ -103,3 +103,18 @@ def test_a_separator_that_does_not_occur_raises():
     assert read_label_columns(pd.DataFrame({"tags": ["rock->pop", "jazz"]}), roles).names == ["jazz", "pop", "rock"]
     new = read_label_columns(pd.DataFrame({"tags": ["hip-hop"]}), roles, ["jazz", "pop"])  # for a model
     assert new.problems == []
+
+
+def test_notes_count_words_that_are_not_tags():
+    frame = pd.DataFrame({"tags": ["a;b", "-", "-", "none", "n/a", "c;none", "a"]})
+    notes = [note.describe(command_line=True) for note in read_label_columns(frame, TableRoles(tags="tags")).notes]
+    assert notes == [
+        "1 of 7 samples have an empty field 'tags': their labels are missing (--empty-is negative)",
+        "2 samples have '-' in 'tags', which is not a tag and means no tags (--missing - or --positive -)",
+        "1 sample has 'n/a' in 'tags', which is not a tag and means an empty field (--negative n/a or --positive n/a)",
+        "'none' is a tag of 'tags', since it occurs beside other tags, as in 'c, none' (--negative none or "
+        "--missing none)",
+    ]
+    roles = TableRoles(tags="tags", negative=["none", "-"], missing="n/a")
+    passed = read_label_columns(frame, roles)
+    assert (passed.names, len(passed.notes)) == (["a", "b", "c"], 1)

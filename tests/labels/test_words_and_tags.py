@@ -6,7 +6,7 @@ import pytest
 
 from spmld import MaskedLogistic
 from spmld.labels import read_labels, read_tags
-from spmld.labels.tags import guess_separator, split_tags, unclear_separators
+from spmld.labels.separators import guess_separator, split_tags, unclear_separators
 from spmld.labels.words import label_words, to_number
 
 SIGNS = np.array([[1, -1], [-1, 1], [0, 1]])
@@ -247,3 +247,39 @@ def test_a_tag_that_is_a_path_has_its_ancestors():
     # A new path counts for the ancestors that are known.
     new = read_tags(["rock/metal/doom"], path_sep="/", names=tags.names)
     assert (new.Y[0].tolist(), list(new.unknown)) == ([0, 0, 0, 1, 1, 0], ["rock/metal/doom"])
+
+
+@pytest.mark.parametrize("sep", [None, ";", "/"])
+def test_words_for_no_tags_and_for_empty_fields_are_not_tags(sep):
+    values = ["a;b" if sep != "/" else "a/b", "-", " None ", "n/a", "?", "\u2014", ["none"], None, "a"]
+    tags = read_tags(values, sep=sep)
+    assert tags.names == ["a", "b"]
+    nothing, empty = [0, 0], [NAN, NAN]
+    expected = [[1, 1], nothing, nothing, empty, empty, nothing, nothing, empty, [1, 0]]
+    np.testing.assert_array_equal(tags.Y, expected)
+    assert {word: count for word, (_, count) in tags.words.items()} == {
+        "-": 1,
+        "none": 2,
+        "n/a": 1,
+        "?": 1,
+        "\u2014": 1,
+    }
+    negative = read_tags(values, sep=sep, empty_is="negative", untagged="missing").Y
+    np.testing.assert_array_equal(negative, [[1, 1], *([nothing] * 7), [1, NAN]])
+
+
+def test_a_word_beside_other_tags_is_a_tag():
+    tags = read_tags(["a;none;b", "none", "-;a", "N/A"])
+    assert (tags.names, tags.kept) == (["a", "b", "none"], {"none": "a, none, b"})
+    np.testing.assert_array_equal(tags.Y, [[1, 1, 1], [0, 0, 1], [1, 0, 0], [NAN] * 3])
+    # The labels of a model decide.
+    np.testing.assert_array_equal(read_tags(["none"], names=["a", "none"]).Y, [[0, 1]])
+    np.testing.assert_array_equal(read_tags(["a;none", "none"], names=["a"]).Y, [[1], [0]])
+
+
+def test_words_of_tags_can_be_passed():
+    values = ["a;none;b", "none", "-", "later"]
+    assert read_tags(values, negative=["none"], missing=["later"]).names == ["a", "b"]
+    Y = read_tags(values, negative=["None"], missing=["-", "later"]).Y
+    np.testing.assert_array_equal(Y, [[1, 1], [0, 0], [NAN, NAN], [NAN, NAN]])
+    assert read_tags(["-", "a"], positive=["-"]).names == ["-", "a"]

@@ -22,7 +22,7 @@ from spmld.datasets.frames import from_frame, identifier_text, sample_names
 from spmld.datasets.hierarchies import resolve_contradictions, with_hierarchy
 from spmld.datasets.roles import PREFIX, read_label_columns
 from spmld.datasets.tables import TABLE_FORMATS, check_options, table_format
-from spmld.labels.tags import show_separators
+from spmld.labels.separators import show_separators
 from spmld.preprocessing import TableEncoder
 from spmld.preprocessing.problems import TableProblem
 

@@ -183,9 +183,9 @@ _READER_OPTIONS = (
     click.option(
         "--strict", is_flag=True, help="Values that cannot be read as numbers or dates are an error, not missing."
     ),
-    several("--positive", "positive", "WORD", 'Word, number or threshold, such as ">=2", of positive labels'),
-    several("--negative", "negative", "WORD", 'Word, number or threshold, such as "<=0", of negative labels'),
-    several("--missing", "missing", "WORD", "Word, number or threshold of missing labels"),
+    several("--positive", "positive", "WORD", 'Word, number or threshold, such as ">=2", of positive labels; a tag'),
+    several("--negative", "negative", "WORD", 'Word, number or threshold, such as "<=0", of negative labels; no tags'),
+    several("--missing", "missing", "WORD", "Word, number or threshold of missing labels; an empty field of tags"),
 )
 """Options of the readers of files, and the roles of the columns of a table, see `spmld.datasets.TableRoles`."""
 PARTS = click.Choice(["all", "train", "test"])

@@ -151,8 +151,7 @@ def open_editable(source: Source, n_samples: int) -> EditableTable:
 def label_form(table: EditableTable, roles: TableRoles | None, names: Sequence[str], Y: Any) -> LabelFields | TagColumn:
     """Return where the table has its labels, which have been read as Y."""
     if roles is not None and roles.tags is not None:
-        meaning = roles.tag_sep, roles.untagged, roles.empty_is, roles.tag_case, roles.path_sep
-        return TagColumn(roles.tags, list(names), *meaning)
+        return TagColumn(roles.tags, list(names), roles.tag_sep, **roles.tag_meaning)
     prefix = PREFIX if roles is None else "" if roles.labels else roles.prefix
     return LabelFields(label_columns(table.columns, names, prefix), Y)
 

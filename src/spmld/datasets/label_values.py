@@ -8,18 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spmld._validation import list_names
-from spmld.labels.tags import (
+from spmld.labels.separators import (
     SEPARATORS,
     Separator,
-    Tags,
     absent_separators,
     guess_separator,
-    read_tags,
     separators,
     show_separators,
     split_tags,
     unclear_separators,
 )
+from spmld.labels.tags import Tags, read_tags
 from spmld.labels.words import WORDS, clean_spelling, fold_spelling, parse_float
 from spmld.preprocessing.columns import column_kind
 from spmld.preprocessing.numbers import NESTED
@@ -133,10 +132,7 @@ def read_tag_column(frame: Any, roles: "TableRoles", names: Sequence[str] | None
     if names is None:
         result.problems += _absent_separators(texts, roles)
     try:
-        meaning: dict[str, Any] = {
-            name: getattr(roles, name) for name in ("untagged", "empty_is", "tag_case", "path_sep")
-        }
-        tags = read_tags(values, sep=roles.tag_sep, names=names, **meaning)
+        tags = read_tags(values, sep=roles.tag_sep, names=names, **roles.tag_meaning)
     except ValueError as error:
         result.problems.append(TableProblem(f"column {column!r}: {error}", (("tags", "COLUMN"),)))
         return result
@@ -144,7 +140,9 @@ def read_tag_column(frame: Any, roles: "TableRoles", names: Sequence[str] | None
     if tags.n_empty and roles.empty_is == "missing":
         text = f"{tags.n_empty} of {len(values)} samples have an empty field {column!r}: their labels are missing"
         result.notes.append(TableProblem(text, (("empty_is", "negative"),)))
+    result.notes += _word_notes(tags, roles)
     if names is None:
+        texts = [text for text in texts if fold_spelling(text) not in tags.words]
         result.notes += _separator_notes(texts, tags.sep, roles)
     if tags.unknown:
         text = f"{len(tags.unknown)} tags of {column!r} are not labels of the model and are ignored"
@@ -153,6 +151,23 @@ def read_tag_column(frame: Any, roles: "TableRoles", names: Sequence[str] | None
     if names is None:
         result.notes += _spelling_notes(tags)
     return result
+
+
+def _word_notes(tags: Tags, roles: "TableRoles") -> list[TableProblem]:
+    """Return notes about words that are not tags, such as none, and about those that are tags beside others."""
+    notes = []
+    passed = {fold_spelling(word) for word in (*roles.negative, *roles.missing)}
+    for word, (meaning, count) in tags.words.items():
+        if word not in passed:
+            means, option = ("an empty field", "negative") if np.isnan(meaning) else ("no tags", "missing")
+            have = "sample has" if count == 1 else "samples have"
+            text = f"{count} {have} {word!r} in {roles.tags!r}, which is not a tag and means {means}"
+            notes.append(TableProblem(text, ((option, word), ("positive", word))))
+    for word, example in tags.kept.items():
+        if example:
+            text = f"{word!r} is a tag of {roles.tags!r}, since it occurs beside other tags, as in {example!r}"
+            notes.append(TableProblem(text, (("negative", word), ("missing", word))))
+    return notes
 
 
 def _absent_separators(texts: list[str], roles: "TableRoles") -> list[TableProblem]:

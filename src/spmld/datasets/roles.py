@@ -16,7 +16,8 @@ from spmld.datasets.label_values import (
     read_label_column,
     read_tag_column,
 )
-from spmld.labels.tags import EmptyIs, Separator, TagCase, Untagged, check_choice
+from spmld.labels.separators import Separator
+from spmld.labels.tags import EmptyIs, TagCase, Untagged, check_choice
 from spmld.labels.words import LabelWords, label_words, word_to_number
 from spmld.preprocessing.columns import is_typed
 from spmld.preprocessing.problems import LIST_OPTIONS, TableProblem, absent_column
@@ -71,7 +72,8 @@ class TableRoles:
         default, they are missing, and a note counts them.
     positive, negative, missing : sequence of str or number, default=()
         Words, numbers, and thresholds such as ``">=2"`` for positive, negative and missing labels, in addition to those
-        of `spmld.labels.words`; see `spmld.labels.words.label_words`.
+        of `spmld.labels.words`; see `spmld.labels.words.label_words`. In a column of tags, words that are tags, that
+        mean no tags, and that mean an empty field; see `spmld.labels.read_tags`.
 
     Examples
     --------
@@ -119,6 +121,12 @@ class TableRoles:
     def words(self) -> LabelWords:
         """Meaning of the words and numbers of label columns."""
         return label_words(self.positive, self.negative, self.missing)
+
+    @property
+    def tag_meaning(self) -> dict[str, Any]:
+        """Arguments of `spmld.labels.read_tags` about the meaning of tags and words."""
+        names = ("untagged", "empty_is", "tag_case", "path_sep", "positive", "negative", "missing")
+        return {name: getattr(self, name) for name in names}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the roles that are set, in types that JSON supports."""

@@ -1,25 +1,21 @@
 """Tags: the labels of a sample as a list in one column."""
 
-import re
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spmld.labels.hierarchy import path_nodes
-from spmld.labels.words import clean_spelling, fold_spelling, is_blank, join_words
+from spmld.labels.separators import Separator, guess_separator, split_tags
+from spmld.labels.words import clean_spelling, fold_spelling, join_words, tag_words
 
 Untagged = Literal["negative", "weak", "missing"]
 EmptyIs = Literal["missing", "negative"]
 TagCase = Literal["merge", "keep"]
-Separator: TypeAlias = str | Sequence[str]
-SEPARATORS = (";", "|", ",", "\n", "\t", "/")
-"""Separators to choose from; if several are equally frequent, the first of them."""
-RARE_SEPARATORS = ("+", "&")
-"""Separators that are not guessed, since they are often part of a tag, such as C++."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +38,11 @@ class Tags:
         Spellings that differ from the name of their label, with the name; see `label_of_tags`.
     similar : list of tuple of str
         Names of different labels that differ only in spaces, hyphens and underscores, such as hip hop and hip-hop.
+    words : dict
+        Words that are not tags, such as none, with their meaning, 0 for no tags and NaN for an empty field, and the
+        number of fields that have them.
+    kept : dict
+        Words such as none that are tags since they occur beside others, each with such a list of tags.
 
     Examples
     --------
@@ -55,6 +56,8 @@ class Tags:
     unknown: dict[str, int]
     merged: dict[str, str] = field(default_factory=dict)
     similar: list[tuple[str, ...]] = field(default_factory=list)
+    words: dict[str, tuple[float, int]] = field(default_factory=dict)
+    kept: dict[str, str] = field(default_factory=dict)
 
 
 def read_tags(
@@ -66,6 +69,9 @@ def read_tags(
     names: Sequence[str] | None = None,
     tag_case: TagCase = "merge",
     path_sep: str | None = None,
+    positive: Iterable[Any] = (),
+    negative: Iterable[Any] = (),
+    missing: Iterable[Any] = (),
 ) -> Tags:
     """Read labels from tags, with a list of tags for each sample.
 
@@ -88,6 +94,10 @@ def read_tags(
         labels. Tags that look the same, such as those with an invisible character, are always the same label.
     path_sep : str, optional
         Separator of tags that are paths: with ``"/"``, the tag rock/metal stands for the labels rock and rock/metal.
+    positive, negative, missing : iterable of str, default=()
+        Words that are tags, that mean no tags, and that mean an empty field, in addition to those of
+        `spmld.labels.words`: ``-`` and ``none`` mean no tags, ``?`` and ``n/a`` an empty field. A word of letters that
+        occurs beside other tags is a tag in all fields, unless it is passed.
 
     Returns
     -------
@@ -109,9 +119,9 @@ def read_tags(
     check_choice("empty_is", empty_is, ("missing", "negative"))
     check_choice("tag_case", tag_case, ("merge", "keep"))
     values = list(tags)
-    texts = [value for value in values if isinstance(value, str)]
-    sep = guess_separator(texts, path_sep) if sep is None else sep
-    lists = [split_tags(value, sep) for value in values]
+    words = {"positive": positive, "negative": negative, "missing": missing}
+    fields = tag_fields(values, sep, names=names, path_sep=path_sep, **words)
+    lists = fields.lists
     if path_sep is not None:
         lists = [items and [node for tag in items for node in path_nodes(tag, path_sep)] for items in lists]
     counts = Counter(tag for items in lists for tag in items or ())
@@ -130,7 +140,62 @@ def read_tags(
         row[[index[tag] for tag in items or () if tag in index]] = 1.0
     unknown = {tag: count for tag, count in counts.most_common() if tag not in index}
     merged = {tag: name for tag, name in label.items() if tag != name}
-    return Tags(Y, names, sep, sum(items is None for items in lists), unknown, merged, similar_tags(names))
+    n_empty, similar = sum(items is None for items in lists), similar_tags(names)
+    return Tags(Y, names, fields.sep, n_empty, unknown, merged, similar, fields.words, fields.kept)
+
+
+class TagFields(NamedTuple):
+    """Tags of each field, None where it is empty, and their separator; `words` and `kept` are those of `Tags`."""
+
+    lists: list[list[str] | None]
+    sep: Separator | None
+    words: dict[str, tuple[float, int]]
+    kept: dict[str, str]
+
+
+def tag_fields(
+    values: Sequence[Any],
+    sep: Separator | None,
+    *,
+    names: Sequence[str] | None = None,
+    path_sep: str | None = None,
+    positive: Iterable[Any] = (),
+    negative: Iterable[Any] = (),
+    missing: Iterable[Any] = (),
+) -> TagFields:
+    """Return the tags of each field, see `read_tags`.
+
+    Examples
+    --------
+    >>> from spmld.labels.tags import tag_fields
+    >>> tag_fields(["sad; calm", "-", "n/a", None], ";").lists
+    [['sad', 'calm'], [], None, None]
+    """
+    words = tag_words(positive, negative, missing)
+    passed = set(map(fold_spelling, map(str, (*negative, *missing))))
+    is_word = [isinstance(value, str) and fold_spelling(value) in words for value in values]
+    if sep is None:
+        texts = [v for v, alone in zip(values, is_word, strict=True) if isinstance(v, str) and not alone]
+        sep = guess_separator(texts, path_sep)
+    lists = [[v.strip()] if alone else split_tags(v, sep) for v, alone in zip(values, is_word, strict=True)]
+    spelling = {tag: fold_spelling(tag) for items in lists for tag in items or ()}
+    beside = {
+        spelling[tag]: ", ".join(items)
+        for items in lists
+        if items and not words.keys() >= {spelling[tag] for tag in items}
+        for tag in items
+    }
+    tags = beside if names is None else dict.fromkeys(map(fold_spelling, map(str, names)), "")
+    kept = {word: tags[word] for word in words if word in tags and word not in passed and any(map(str.isalnum, word))}
+    counts: Counter[str] = Counter()
+    for row, items in enumerate(lists):
+        found = {spelling[tag] for tag in items or ()} & (words.keys() - kept.keys())
+        if items is not None and found:
+            counts.update(found)
+            lists[row] = [tag for tag in items if spelling[tag] not in found]
+            if not lists[row] and any(math.isnan(words[word]) for word in found):
+                lists[row] = None
+    return TagFields(lists, sep, {word: (words[word], count) for word, count in counts.items()}, kept)
 
 
 def label_of_tags(
@@ -187,126 +252,6 @@ def similar_tags(names: Sequence[str]) -> list[tuple[str, ...]]:
     for name in names:
         groups.setdefault(join_words(name), []).append(name)
     return [tuple(group) for group in groups.values() if len(set(map(fold_spelling, group))) > 1]
-
-
-def guess_separator(texts: Sequence[str], path_sep: str | None = None) -> str | None:
-    """Return the separator that occurs in the most texts, None if there is none; a space separates hashtags only.
-
-    A slash may be part of a tag: it is a separator only if it separates tags that other texts have, too. The separator
-    of paths does not separate tags.
-
-    Examples
-    --------
-    >>> from spmld.labels.tags import guess_separator
-    >>> guess_separator(["rock, pop", "hip hop"]), guess_separator(["#rock #pop"]), guess_separator(["hip hop"])
-    (',', ' ', None)
-    >>> guess_separator(["AC/DC", "Queen"]), guess_separator(["rock/pop", "pop"])
-    (None, '/')
-    """
-    stripped = [text.strip() for text in texts]
-    counts = {sep: sum(sep in text for text in stripped) for sep in SEPARATORS}
-    counts["/"] = counts["/"] if _separates(stripped, "/") else 0
-    counts |= {} if path_sep is None else {path_sep: 0}
-    best = max(SEPARATORS, key=lambda sep: counts[sep])
-    if counts[best]:
-        return best
-    words = [word for text in stripped for word in text.split()]
-    return " " if words and all(word.startswith("#") for word in words) else None
-
-
-def separators(sep: Separator) -> tuple[str, ...]:
-    """Return several separators: the characters of a text if all of them are usual ones, otherwise the text.
-
-    Examples
-    --------
-    >>> from spmld.labels.tags import separators
-    >>> separators(";,"), separators("||"), separators([", ", "/+"])
-    ((';', ','), ('||',), (', ', '/', '+'))
-    """
-    if not isinstance(sep, str):
-        return tuple(dict.fromkeys(part for text in sep for part in separators(text)))
-    several = len(set(sep)) == len(sep) and set(sep) <= {*SEPARATORS, *RARE_SEPARATORS}
-    return tuple(sep) if several else (sep,)
-
-
-def show_separators(sep: Separator) -> str:
-    """Return separators for a message.
-
-    Examples
-    --------
-    >>> from spmld.labels.tags import show_separators
-    >>> show_separators(";,")
-    "';' or ','"
-    """
-    return " or ".join(map(repr, separators(sep)))
-
-
-def separator_pattern(sep: Separator) -> str:
-    """Return the regular expression of separators, the longest first, see `separators`."""
-    return "|".join(map(re.escape, sorted(separators(sep), key=len, reverse=True)))
-
-
-def unclear_separators(texts: Sequence[str], sep: Separator | None, *, guessed: bool = True) -> dict[str, str]:
-    """Return the separators that tags may have as well, each with a tag that contains it.
-
-    They are others than `sep` that occur in a tag; ``+`` and ``&`` only if they separate tags that others have, too. A
-    comma or slash that was guessed, and whose tags do not occur in other texts, is one of them, with a text.
-
-    Examples
-    --------
-    >>> from spmld.labels.tags import unclear_separators
-    >>> unclear_separators(["rock; pop", "pop, jazz"], ";"), unclear_separators(["AC/DC", "Queen"], None)
-    ({',': 'pop, jazz'}, {'/': 'AC/DC'})
-    """
-    tags = list(dict.fromkeys(tag for text in texts for tag in split_tags(text, sep) or ()))
-    others = (*SEPARATORS, *(other for other in RARE_SEPARATORS if _separates(tags, other)))
-    examples = {other: next((tag for tag in tags if other in tag), None) for other in others}
-    if guessed and sep in (",", "/") and not _separates(texts, sep):
-        examples[sep] = next(text for text in texts if sep in text)
-    return {other: tag for other, tag in examples.items() if tag is not None}
-
-
-def absent_separators(texts: Sequence[str], sep: Separator) -> dict[str, list[str]]:
-    """Return separators of several characters that occur in no text, each with its signs that do.
-
-    Examples
-    --------
-    >>> from spmld.labels.tags import absent_separators
-    >>> absent_separators(["rock; pop", "pop: jazz"], ";:"), absent_separators(["rock -> pop"], "->")
-    ({';:': [';', ':']}, {})
-    """
-    absent = [part for part in separators(sep) if len(part) > 1 and not any(part in text for text in texts)]
-    signs = {part: [c for c in dict.fromkeys(part) if not c.isalnum() and not c.isspace()] for part in absent}
-    present = {part: [c for c in found if any(c in text for text in texts)] for part, found in signs.items()}
-    return {part: found for part, found in present.items() if found}
-
-
-def _separates(texts: Iterable[str], sep: str) -> bool:
-    """Return whether most texts with a separator have a tag that a different text has, too."""
-    lists = {text: set(split_tags(text, sep) or ()) for text in texts}
-    counts = Counter(tag for tags in lists.values() for tag in tags)
-    shared = [any(counts[tag] > 1 for tag in tags) for text, tags in lists.items() if sep in text]
-    return 2 * sum(shared) > len(shared)
-
-
-def split_tags(value: Any, sep: Separator | None) -> list[str] | None:
-    """Return the tags of one value, without brackets, quotes and surrounding spaces; None for an empty field.
-
-    Examples
-    --------
-    >>> from spmld.labels.tags import split_tags
-    >>> split_tags("['sad', 'slow']", ","), split_tags("sad;;slow", ";"), split_tags(" ", ";"), split_tags([], None)
-    (['sad', 'slow'], ['sad', 'slow'], None, [])
-    """
-    if isinstance(value, (list, tuple, set, frozenset, np.ndarray)):
-        return [str(tag).strip() for tag in value if tag is not None and not is_blank(str(tag))]
-    if value is None or value != value or is_blank(str(value)):
-        return None
-    text = str(value).strip()
-    listed = text.startswith("[") and text.endswith("]")
-    text = text[1:-1] if listed else text
-    parts = [text] if not sep else re.split(separator_pattern(sep), text)
-    return [tag for tag in (part.strip().strip("'\"").strip() for part in parts) if not is_blank(tag)]
 
 
 def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:

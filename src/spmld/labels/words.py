@@ -22,6 +22,13 @@ POSITIVE_WORDS = frozenset({"x", *(pair.split("/")[0] for pair in _PAIRS)})
 NEGATIVE_WORDS = frozenset(pair.split("/")[1] for pair in _PAIRS)
 MISSING_WORDS = frozenset({"", "?", "n/a", "na", "nan", "null", "none", "<na>", "#n/a"})
 """Words for missing labels: those that pandas reads as missing in CSV files, and a question mark."""
+NO_TAGS_WORDS = frozenset(
+    {
+        *("-", "--", "---", "\u2013", "\u2014", "none", "no tags", "keine", "aucun", "aucune", "ninguno", "ninguna"),
+        *("nessuno", "nessuna", "nenhum", "nenhuma", "geen", "ingen"),
+    }
+)
+"""Words for no tags in a column of tags. Other words for missing labels mean an empty field there."""
 WORDS = "yes/no, y/n, true/false, x, 1/0, ✓/✗, and yes/no in other languages"
 """The words, for error messages."""
 _MEANINGS = {"positive": 1.0, "negative": 0.0, "missing": math.nan}
@@ -220,6 +227,25 @@ def _parse_threshold(text: str) -> tuple[str, float] | None:
     match = _THRESHOLD.fullmatch(text)
     bound = None if match is None else parse_float(match[2])
     return None if match is None or bound is None else (match[1], bound)
+
+
+def tag_words(
+    positive: Iterable[Any] = (), negative: Iterable[Any] = (), missing: Iterable[Any] = ()
+) -> dict[str, float]:
+    """Return the words that are not tags: 0 for those that mean no tags, and NaN for an empty field.
+
+    Examples
+    --------
+    >>> from spmld.labels.words import tag_words
+    >>> words = tag_words(positive=["None"], missing=["-"])
+    >>> words["-"], words["n/a"], "none" in words
+    (nan, nan, False)
+    """
+    words = dict.fromkeys(MISSING_WORDS - {""}, math.nan) | dict.fromkeys(NO_TAGS_WORDS, 0.0)
+    words |= {fold_spelling(str(word)): 0.0 for word in negative}
+    words |= {fold_spelling(str(word)): math.nan for word in missing}
+    tags = {fold_spelling(str(word)) for word in positive}
+    return {word: meaning for word, meaning in words.items() if word not in tags}
 
 
 def parse_float(value: Any) -> float | None:

@@ -11,18 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spmld.labels.hierarchy import path_nodes
-from spmld.labels.tags import (
-    EmptyIs,
-    Separator,
-    TagCase,
-    Untagged,
-    guess_separator,
-    label_of_tags,
-    read_tags,
-    separator_pattern,
-    separators,
-    split_tags,
-)
+from spmld.labels.separators import Separator, separator_pattern, separators
+from spmld.labels.tags import EmptyIs, TagCase, Untagged, label_of_tags, read_tags, tag_fields
 from spmld.labels.words import to_number
 from spmld.review.text_tables import EditableTable, to_text
 
@@ -134,6 +124,8 @@ class TagColumn:
         label; see `spmld.labels.read_tags`.
     path_sep : str or None
         Separator of tags that are paths. If rock/metal is absent, the tag rock/metal/doom becomes rock.
+    positive, negative, missing : sequence of str
+        Words that are tags, that mean no tags, and that mean an empty field; see `spmld.labels.read_tags`.
 
     Examples
     --------
@@ -153,6 +145,9 @@ class TagColumn:
     empty_is: EmptyIs = "missing"
     tag_case: TagCase = "merge"
     path_sep: str | None = None
+    positive: Sequence[str] = ()
+    negative: Sequence[str] = ()
+    missing: Sequence[str] = ()
 
     @property
     def columns(self) -> list[str]:
@@ -164,8 +159,13 @@ class TagColumn:
         return self._read(table.column(self.column), self.sep)
 
     def _read(self, values: list[Any], sep: Separator | None) -> _Floats:
-        options: Any = {name: getattr(self, name) for name in ("untagged", "empty_is", "tag_case", "path_sep")}
-        return read_tags(values, sep=sep, names=self.names, **options).Y
+        options: Any = {name: getattr(self, name) for name in ("untagged", "empty_is", "tag_case")}
+        return read_tags(values, sep=sep, names=self.names, **options, **self._words).Y
+
+    @property
+    def _words(self) -> dict[str, Any]:
+        """Arguments of `tag_fields` about words and paths."""
+        return {name: getattr(self, name) for name in ("path_sep", "positive", "negative", "missing")}
 
     def write(self, table: EditableTable, decided: Any) -> _Floats:
         """Write labels, 1 or 0, NaN where not decided, into the table, and return all labels after it.
@@ -173,8 +173,8 @@ class TagColumn:
         An empty field that means missing labels does not change, unless a tag is added or all labels are decided.
         """
         values = table.column(self.column)
-        sep = self.sep or guess_separator([value for value in values if isinstance(value, str)], self.path_sep)
-        lists = [split_tags(value, sep) for value in values]
+        fields = tag_fields(values, self.sep, names=self.names, **self._words)
+        lists, sep = fields.lists, fields.sep
         counts = Counter(node for tags in lists for tag in tags or () for node in self._nodes(tag))
         label = label_of_tags(counts, self.names, self.tag_case)
         usual = {label[tag]: tag for tag, _ in reversed(counts.most_common())}
