@@ -11,12 +11,15 @@ import pytest
 
 from spmld import LabelPrior
 from spmld._io import reading, writing
-from spmld._table import TableCell, TextTable
+from spmld._table import TableCell, TextTable, csv_text, from_csv_text
+from spmld.cli.loading import Source
 from spmld.labels import read_labels
 from spmld.persistence import ModelFileError
 from tests.commands import run_command
 
-FORMULAS = ["=1+1", "@SUM(A1)", "+1+cmd|' /C calc'!A0", "-2+3", "\t=1", "\r=1", "=" + "\0"]
+FULL_WIDTH = ["\uff1d1+1", "\uff0b1+a", "\uff0d1", "\uff20SUM(A1)"]
+STARTS = ("=", "+", "-", "@", "\t", "\r", *(text[0] for text in FULL_WIDTH))
+FORMULAS = [*FULL_WIDTH, "=1+1", "@SUM(A1)", "+1+cmd|' /C calc'!A0", "-2+3", "\t=1", "\r=1", "=" + "\0"]
 
 
 def test_csv_has_no_formulas_and_numbers_stay_numbers():
@@ -25,7 +28,9 @@ def test_csv_has_no_formulas_and_numbers_stay_numbers():
     for delimiter in (",", "\t"):
         text = io.StringIO(table.to_csv(delimiter=delimiter), newline="")
         for row in csv.reader(text, delimiter=delimiter):
-            assert not any(cell.startswith(("=", "+", "-", "@", "\t", "\r")) for cell in row)
+            assert not any(
+                cell.startswith(("=", "+", "-", "@", "\t", "\r", *(text[0] for text in FULL_WIDTH))) for cell in row
+            )
             assert [cell[1:] for cell in row[:-1]] == [
                 text.replace("\0", "\ufffd").replace("\r", "\n") for text in FORMULAS
             ]
@@ -42,6 +47,47 @@ def test_predictions_of_samples_with_formulas_as_names(tmp_path):
     rows = list(csv.reader((tmp_path / "tags.csv").open()))
     assert [row[0] for row in rows] == ["id", "'=1+1", "'@b", "'-c", "-5"]
     assert rows[0][1] == "'=sad"
+
+
+def test_text_is_read_as_it_was_before_it_was_written():
+    texts = [*FULL_WIDTH, "=1+1", "-", "-1.5", "calm", "'calm'", "", "\t=1", "- a"]
+    assert [from_csv_text(csv_text(text)) for text in texts] == texts
+
+
+@pytest.mark.parametrize("extension", ["csv", "xlsx"])
+def test_copies_of_tables_keep_formulas_and_lists_have_none(tmp_path, extension):
+    pd, openpyxl = pytest.importorskip("pandas"), pytest.importorskip("openpyxl")
+    rows = [("=1+1", "\uff1dx; calm"), ("@b", "=HYPERLINK(1)"), ("-c", ""), ("d", "calm"), ("e", "=HYPERLINK(1); calm")]
+    frame = pd.DataFrame(rows, columns=["id", "tags"]).assign(pitch=[0.5, 0.1, 0.3, 0.7, 0.9])
+    file, copy = tmp_path / f"songs.{extension}", tmp_path / f"new.{extension}"
+    if extension == "csv":
+        frame.to_csv(file, index=False)
+    else:
+        book = openpyxl.Workbook()
+        for i, row in enumerate([list(frame.columns), *frame.values.tolist()], start=1):
+            for j, value in enumerate(row, start=1):
+                cell = book.active.cell(i, j, value)
+                cell.data_type = "s" if isinstance(value, str) else cell.data_type
+        book.save(file)
+    answers = [f"{id},{tag},present" for id in ("-c", "=1+1", "@b") for tag in ("=HYPERLINK(1)",)]
+    (tmp_path / "answers.csv").write_text("\n".join(["id,label,answer", *answers]))
+    options = ["--id", "id", "--tags", "tags", "--tag-sep", ";"]
+    status, _, err = run_command(tmp_path, "correct", file.name, "answers.csv", *options, "-o", copy.name)
+    assert status == 0, err
+    expected = ["\uff1dx; calm; =HYPERLINK(1)", "=HYPERLINK(1)", "=HYPERLINK(1)", "calm", "=HYPERLINK(1); calm"]
+    if extension == "csv":
+        assert pd.read_csv(copy)["tags"].tolist() == expected
+    else:
+        cells = [row[1] for row in openpyxl.load_workbook(copy).active.iter_rows(min_row=2)]
+        assert [cell.value for cell in cells] == expected
+        assert {cell.data_type for cell in cells} == {"s"}
+    trusted = list(csv.reader((tmp_path / "new.trusted.csv").open(encoding="utf-8")))
+    assert trusted[0] == ["id", "'=HYPERLINK(1)", "calm", "'\uff1dx"]
+    assert [row[0] for row in trusted[1:]] == ["'=1+1", "'@b", "'-c", "d", "e"]
+    roles = {"id": "id", "tags": "tags", "tag_sep": [";"]}
+    data = Source(str(copy), None, "all", roles, str(tmp_path / "new.trusted.csv")).load()
+    assert data.label_names == ["=HYPERLINK(1)", "calm", "\uff1dx"]
+    assert data.trusted.tolist() == [[True, False, False]] * 3 + [[False] * 3] * 2
 
 
 def test_html_has_no_nul_characters():

@@ -9,6 +9,7 @@ from html import escape
 from typing import Any, Self
 
 EMPTY = "-"
+_FORMULA_STARTS = frozenset("=+-@\uff1d\uff0b\uff0d\uff20\t\n")
 _MARKDOWN = {"bold": "**", "italic": "*"}
 
 
@@ -46,8 +47,8 @@ def format_rate(value: float, digits: int = 4) -> str:
 def csv_text(value: Any) -> Any:
     """Return text for a CSV file, without NUL and carriage returns; numbers and other values are unchanged.
 
-    Spreadsheets run text that starts with =, +, -, @, a tab or a line break as a formula. Unless it is a number, it
-    gets an apostrophe in front.
+    Spreadsheets run text that starts with =, +, -, @, also of full width, a tab or a line break as a formula. Unless it
+    is a number, it gets an apostrophe in front, which `from_csv_text` removes.
 
     Examples
     --------
@@ -58,13 +59,26 @@ def csv_text(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     value = "\n".join(without_nul(value).replace("\r\n", "\n").split("\r"))  # csv does not quote carriage returns
-    if value[:1] not in ("=", "+", "-", "@", "\t", "\n") or value == EMPTY:
+    if value[:1] not in _FORMULA_STARTS or value == EMPTY:
         return value
     try:
         float(value)
     except ValueError:
         return f"'{value}"
     return value
+
+
+def from_csv_text(value: Any) -> Any:
+    """Return text of a table without the apostrophe that `csv_text` adds; other values are unchanged.
+
+    Examples
+    --------
+    >>> from spmld._table import from_csv_text
+    >>> from_csv_text("'=1+1"), from_csv_text("'calm'"), from_csv_text(2.5)
+    ('=1+1', "'calm'", 2.5)
+    """
+    escaped = isinstance(value, str) and value.startswith("'") and csv_text(value[1:]) == value
+    return value[1:] if escaped else value
 
 
 def without_nul(text: str) -> str:

@@ -1,6 +1,5 @@
 """``spmld correct``: write the annotations of a review into a copy of the file."""
 
-import csv
 from dataclasses import fields, replace
 from typing import Any
 
@@ -8,6 +7,7 @@ import click
 import numpy as np
 
 from spmld._io import writing
+from spmld._table import TextTable
 from spmld._validation import plural
 from spmld.cli import options
 from spmld.cli.loading import Source
@@ -87,8 +87,8 @@ def _write_trusted(path: str, mask: Any, label_names: list[str], table: Editable
     if id is not None and id not in label_names and len(set(map(identifier_text, names))) == len(names):
         label_names = [id, *label_names]
         rows = [[name, *row] for name, row in zip(names, rows, strict=True)]
-    with writing(path) as part, part.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([label_names, *rows])
+    with writing(path) as part:
+        part.write_text(TextTable(label_names, rows).to_csv(), encoding="utf-8", newline="")
 
 
 def _tag_reasons(tags: TagColumn) -> dict[str, str]:

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from spmld._io import need
+from spmld._table import from_csv_text
 from spmld.cli.printing import list_first, print_message
 from spmld.datasets import Dataset, TableError, TableRoles, TableWarning, load_dataset, read_hierarchy, read_table
 from spmld.datasets.files import accepted_options, file_format
@@ -202,7 +203,7 @@ class Source:
         if kind is None:
             raise ValueError(f"--trusted must be a table, such as a .csv, .tsv or .parquet file, got {file}")
         encoding = {"encoding": self.options["encoding"]} if kind == "csv" and "encoding" in self.options else {}
-        frame = read_table(file, format=kind, **encoding)
+        frame = read_table(file, format=kind, **encoding).rename(columns=from_csv_text)
         roles = TableRoles(prefix=self.options.get("prefix", PREFIX))
         content = read_label_columns(frame, roles, list(data.label_names))
         if content.problems:
@@ -224,7 +225,7 @@ def _match_samples(file: str, frame: Any, mask: NDArray[np.bool_], data: Dataset
     id = None if data.roles is None else data.roles.id
     if id is None or id not in frame.columns or data.sample_names is None:
         return mask
-    names = list(map(identifier_text, sample_names(frame, data.roles) or ()))
+    names = [identifier_text(from_csv_text(name)) for name in sample_names(frame, data.roles) or ()]
     rows = list(map(identifier_text, data.sample_names))
     for where, count, others in ((file, Counter(names), set(rows)), (path, Counter(rows), set(names))):
         if repeated := [name for name in count if count[name] > 1 and name in others]:

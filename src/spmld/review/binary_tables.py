@@ -45,6 +45,8 @@ class ExcelTable(EditableTable):
                     "only"
                 )
             cell.value = value
+            if isinstance(value, str):
+                cell.data_type = "s"  # a tag such as =1+1 is no formula
         book.save(buffer)
         return buffer.getvalue()
 

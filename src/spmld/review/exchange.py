@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from spmld._io import StrPath, reading, writing
-from spmld._table import csv_text
+from spmld._table import from_csv_text
 from spmld.datasets.frames import identifier_text
 from spmld.review.annotations import Annotation, Place
 from spmld.review.samples import ZEROS, TableSamples, identifier_key
@@ -167,10 +167,8 @@ def _read_records(file: Path) -> Iterator[dict[str, Any]]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value of a table: None for empty text, and text without the apostrophe that `csv_text` has added."""
-    if not isinstance(value, str):
-        return value
-    return value[1:] if value[:1] == "'" and csv_text(value[1:]) == value else value or None
+    """Return a value of a table as it was before `csv_text`, None for empty text."""
+    return None if value == "" else from_csv_text(value)
 
 
 def _annotation(record: Mapping[str, Any], id: str | None, time_of_file: str) -> Annotation:
