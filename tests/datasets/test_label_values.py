@@ -29,7 +29,7 @@ def test_numbers_are_labels_in_every_format(tmp_path, extension):
         frame.to_json(file, orient="records", lines=extension == "jsonl")
     else:
         getattr(frame, {"csv": "to_csv", "xlsx": "to_excel", "parquet": "to_parquet"}[extension])(file, index=False)
-    with pytest.warns(match="0, 1 in the label columns label_a, label_b are negative, since only positive numbers"):
+    with pytest.warns(match="numbers 0, 1 of label columns label_a, label_b are negative, since only positive numbers"):
         data = read_dataset(file, positive=">=2")
     np.testing.assert_array_equal(data.Y, [[0, 1], [0, 0], [1, NAN], [1, 0], [0, 1]])
     np.testing.assert_array_equal(read_dataset(file, positive=[2, "3.0"], negative=[0, 1]).Y, data.Y)
@@ -63,11 +63,11 @@ def test_notes_state_the_meaning_of_other_numbers():
     def note(**roles):
         return [note.describe(command_line=True) for note in labels(VOTES, **roles).notes]
 
-    shown = "0, 1 in the label columns label_a, label_b are negative, since only positive numbers are passed"
+    shown = "numbers 0, 1 of label columns label_a, label_b are negative, since only positive numbers are passed"
     assert note(positive=">=2") == [f"{shown} (--negative '<=0')"]
     (positive,) = note(negative="<=1")
     assert positive.endswith("are positive, since only negative numbers are passed (--positive '>=3')")
-    missing = "1 in the label columns label_a, label_b are neither positive nor negative, and are missing"
+    missing = "number 1 of label columns label_a, label_b is missing, neither positive nor negative"
     assert note(positive=">=2", negative="<=0") == [missing]
     assert note(positive=[2, 3], negative="<=1") == []
 
@@ -105,7 +105,7 @@ def test_a_model_stores_the_thresholds(tmp_path):
     frame.to_csv(tmp_path / "songs.csv", index=False)
     fit = ["fit", "songs.csv", "--positive", ">=2", "--method", "LabelPrior", "--no-held-out", "-o", "m.skops"]
     status, _, err = run_command(tmp_path, *fit)
-    assert (status, "0, 1 in the label columns label_a, label_b are negative" in err) == (0, True)
+    assert (status, "numbers 0, 1 of label columns label_a, label_b are negative" in err) == (0, True)
     status, out, _ = run_command(tmp_path, "evaluate", "m.skops", "songs.csv", "--json")
     positives = {row["label"]: row["positives"] for row in json.loads(out)["per label"]}
     assert (status, positives) == (0, {"a": int((frame.label_a >= 2).sum()), "b": 20})

@@ -280,6 +280,6 @@ def test_a_word_beside_other_tags_is_a_tag():
 def test_words_of_tags_can_be_passed():
     values = ["a;none;b", "none", "-", "later"]
     assert read_tags(values, negative=["none"], missing=["later"]).names == ["a", "b"]
-    Y = read_tags(values, negative=["None"], missing=["-", "later"]).Y
+    Y = read_tags(values, negative="None", missing=["-", "later"]).Y
     np.testing.assert_array_equal(Y, [[1, 1], [0, 0], [NAN, NAN], [NAN, NAN]])
     assert read_tags(["-", "a"], positive=["-"]).names == ["-", "a"]

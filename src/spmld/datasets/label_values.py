@@ -19,7 +19,7 @@ from spmld.labels.separators import (
     unclear_separators,
 )
 from spmld.labels.tags import Tags, read_tags
-from spmld.labels.words import WORDS, clean_spelling, fold_spelling, parse_float
+from spmld.labels.words import WORDS, clean_spelling, fold_spelling, fold_words, parse_float
 from spmld.preprocessing.columns import column_kind
 from spmld.preprocessing.numbers import NESTED
 from spmld.preprocessing.problems import TableProblem
@@ -55,7 +55,7 @@ def read_label_column(
     if invalid:
         shown = ", ".join(map(_show, invalid[:3])) + (", ..." if len(invalid) > 3 else "")
         options = [("drop", name)] if role == "label" else []
-        word = next((str(value) for value in invalid if isinstance(value, str)), _show(invalid[0]))
+        word = next((value.strip() for value in invalid if isinstance(value, str)), _show(invalid[0]))
         is_number = parse_float(word) is not None
         if looks_like_tags(column):
             options = [("tags", name), *options]
@@ -106,13 +106,14 @@ def notes_on_rest(frame: Any, roles: "TableRoles") -> list[TableProblem]:
     if not numbers:
         return []
     columns = [name for name, found in by_column.items() if found]
-    text = f"{list_names(map(_show, numbers))} in the label columns {list_names(columns)}"
+    shown = f"number{'s' * (len(numbers) > 1)} {list_names(map(_show, numbers))}"
+    text = f"{shown} of label columns {list_names(columns)} {'are' if len(numbers) > 1 else 'is'}"
     if np.isnan(rest):
-        return [TableProblem(f"{text} are neither positive nor negative, and are missing")]
+        return [TableProblem(f"{text} missing, neither positive nor negative")]
     if rest == 1:
-        text, advice = f"{text} are positive, since only negative", ("positive", f">={_show(numbers[-1])}")
+        text, advice = f"{text} positive, since only negative", ("positive", f">={_show(numbers[-1])}")
     else:
-        text, advice = f"{text} are negative, since only positive", ("negative", f"<={_show(numbers[0])}")
+        text, advice = f"{text} negative, since only positive", ("negative", f"<={_show(numbers[0])}")
     return [TableProblem(f"{text} numbers are passed", (advice,))]
 
 
@@ -156,7 +157,7 @@ def read_tag_column(frame: Any, roles: "TableRoles", names: Sequence[str] | None
 def _word_notes(tags: Tags, roles: "TableRoles") -> list[TableProblem]:
     """Return notes about words that are not tags, such as none, and about those that are tags beside others."""
     notes = []
-    passed = {fold_spelling(word) for word in (*roles.negative, *roles.missing)}
+    passed = fold_words((*roles.negative, *roles.missing))
     for word, (meaning, count) in tags.words.items():
         if word not in passed:
             means, option = ("an empty field", "negative") if np.isnan(meaning) else ("no tags", "missing")

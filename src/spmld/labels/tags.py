@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from spmld.labels.hierarchy import path_nodes
 from spmld.labels.separators import Separator, guess_separator, split_tags
-from spmld.labels.words import clean_spelling, fold_spelling, join_words, tag_words
+from spmld.labels.words import clean_spelling, fold_spelling, fold_words, join_words, tag_words
 
 Untagged = Literal["negative", "weak", "missing"]
 EmptyIs = Literal["missing", "negative"]
@@ -94,7 +94,7 @@ def read_tags(
         labels. Tags that look the same, such as those with an invisible character, are always the same label.
     path_sep : str, optional
         Separator of tags that are paths: with ``"/"``, the tag rock/metal stands for the labels rock and rock/metal.
-    positive, negative, missing : iterable of str, default=()
+    positive, negative, missing : str or iterable of str, default=()
         Words that are tags, that mean no tags, and that mean an empty field, in addition to those of
         `spmld.labels.words`: ``-`` and ``none`` mean no tags, ``?`` and ``n/a`` an empty field. A word of letters that
         occurs beside other tags is a tag in all fields, unless it is passed.
@@ -172,7 +172,7 @@ def tag_fields(
     [['sad', 'calm'], [], None, None]
     """
     words = tag_words(positive, negative, missing)
-    passed = set(map(fold_spelling, map(str, (*negative, *missing))))
+    passed = fold_words(negative) | fold_words(missing)
     is_word = [isinstance(value, str) and fold_spelling(value) in words for value in values]
     if sep is None:
         texts = [v for v, alone in zip(values, is_word, strict=True) if isinstance(v, str) and not alone]
@@ -185,7 +185,7 @@ def tag_fields(
         if items and not words.keys() >= {spelling[tag] for tag in items}
         for tag in items
     }
-    tags = beside if names is None else dict.fromkeys(map(fold_spelling, map(str, names)), "")
+    tags = beside if names is None else dict.fromkeys(fold_words(names), "")
     kept = {word: tags[word] for word in words if word in tags and word not in passed and any(map(str.isalnum, word))}
     counts: Counter[str] = Counter()
     for row, items in enumerate(lists):

@@ -139,7 +139,7 @@ class LabelWords:
     rest: float | None = None
 
     def read(self, value: Any) -> float | None:
-        """Return the meaning of a value, which is -1 for an unchanged -1, or None if the value is not a label."""
+        """Return the meaning of a value, None if it is not a label. The number -1 is unchanged unless it is passed."""
         if value is None:
             return math.nan
         number = parse_float(value)
@@ -242,10 +242,20 @@ def tag_words(
     (nan, nan, False)
     """
     words = dict.fromkeys(MISSING_WORDS - {""}, math.nan) | dict.fromkeys(NO_TAGS_WORDS, 0.0)
-    words |= {fold_spelling(str(word)): 0.0 for word in negative}
-    words |= {fold_spelling(str(word)): math.nan for word in missing}
-    tags = {fold_spelling(str(word)) for word in positive}
-    return {word: meaning for word, meaning in words.items() if word not in tags}
+    words |= dict.fromkeys(fold_words(negative), 0.0) | dict.fromkeys(fold_words(missing), math.nan)
+    return {word: meaning for word, meaning in words.items() if word not in fold_words(positive)}
+
+
+def fold_words(words: Iterable[Any]) -> set[str]:
+    """Return several words, or one, in folded spelling.
+
+    Examples
+    --------
+    >>> from spmld.labels.words import fold_words
+    >>> fold_words("None"), fold_words(["None", "none"])
+    ({'none'}, {'none'})
+    """
+    return {fold_spelling(str(word)) for word in ([words] if isinstance(words, str) else words)}
 
 
 def parse_float(value: Any) -> float | None:
