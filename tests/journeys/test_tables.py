@@ -146,7 +146,7 @@ def test_other_formats_are_read_as_the_same_table(tmp_path, name):
 
 @pytest.mark.parametrize(("untagged", "missing"), [("negative", 0.0), ("missing", 0.6), ("weak", 0.6)])
 def test_unlisted_tags_are_what_the_option_says(tmp_path, untagged, missing):
-    FRAME.assign(tags=[text or "none" for text in tag_lists(Y)]).to_csv(tmp_path / "songs.csv", index=False)
+    FRAME.assign(tags=[text or "other" for text in tag_lists(Y)]).to_csv(tmp_path / "songs.csv", index=False)
     options = ["--tags", "tags", "--untagged", untagged, *FAST]
     out, err = succeed(tmp_path, "fit", "songs.csv", *options, "-o", "m.skops", "--json")
     assert json.loads(out)["observed"] == pytest.approx(1 - missing, abs=0.15)
