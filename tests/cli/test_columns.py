@@ -1,6 +1,8 @@
 """Columns of tables on the command line: kinds that are printed and passed, label words, and unreadable values."""
 
 import json
+import re
+import shlex
 
 import numpy as np
 import pandas as pd
@@ -158,3 +160,22 @@ def test_a_wide_table_and_long_texts(cli):
     pd.DataFrame({"review": texts, "label_a": [0, 1, 1] * 4}).to_csv(cli.folder / "long.csv", index=False)
     _, out, err = cli("data", "describe", "long.csv", "--text", "review", "--json")
     assert json.loads(out)["samples"] == 12, err
+
+
+def test_suggested_options_name_all_labels(cli):
+    names = [f"a mood with a rather long name, such as this one, number {i}" for i in range(40)]
+    moods = pd.DataFrame(RNG.integers(0, 2, (N, 40)), columns=names)
+    pd.concat([pd.DataFrame({"tempo": TEMPO}), moods], axis=1).to_csv(cli.folder / "songs.csv", index=False)
+    status, _, err = cli("data", "describe", "songs.csv")
+    options = shlex.split(re.search(r"\((--.*)\)", err)[1])
+    assert (status, options[::2], options[1::2]) == (2, ["--label"] * 40, names)
+    _, out, _ = cli("data", "describe", "songs.csv", *options, "--json")
+    assert (json.loads(out)["labels"], json.loads(out)["columns"]) == (40, {"tempo": "number"})
+
+
+def test_at_most_twenty_problems_are_listed(cli):
+    wrong = pd.DataFrame({f"label_{i}": ["perhaps", "sometimes"] * 80 for i in range(25)})
+    wrong.assign(tempo=TEMPO).to_csv(cli.folder / "songs.csv", index=False)
+    _, _, err = cli("data", "describe", "songs.csv")
+    lines = err.splitlines()
+    assert (lines[0], len(lines), lines[-1]) == ("spmld: songs.csv has 25 problems:", 22, "  - 5 more problems")

@@ -118,3 +118,13 @@ def test_notes_count_words_that_are_not_tags():
     roles = TableRoles(tags="tags", negative=["none", "-"], missing="n/a")
     passed = read_label_columns(frame, roles)
     assert (passed.names, len(passed.notes)) == (["a", "b", "c"], 1)
+def test_suggested_labels_have_no_other_role():
+    frame = pd.DataFrame({"x": X, "is_new": [0, 1] * 15, "is_sad": [1, 0] * 15, "is_checked": [1, 0, 0] * 10})
+    for roles, options in (
+        ({}, "(prefix='is_')"),
+        ({"trusted": "is_checked"}, "(labels=['is_new', 'is_sad'])"),  # the prefix would make a label of is_checked
+        ({"id": "is_checked", "number": "is_new"}, "(labels='is_sad')"),
+    ):
+        with pytest.raises(TableError, match="no column starts with 'label_'") as error:
+            from_frame(frame, **roles)
+        assert str(error.value).endswith(options)

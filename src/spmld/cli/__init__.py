@@ -66,8 +66,13 @@ def _print_error(text: str, status: int) -> int:
 
 def _print_problems(error: Any) -> int:
     """Print all problems of a table, one in each line, with the options that solve them."""
-    print("spmld:", shorten(error.describe()), file=sys.stderr)
+    print("spmld:", error.describe(), file=sys.stderr)
     return 2
+
+
+def _print_note(problem: Any) -> None:
+    """Print a note of a table as one line."""
+    print("spmld: note:", *problem.describe(command_line=True).split(), file=sys.stderr)
 
 
 class _Notes:
@@ -85,9 +90,9 @@ class _Notes:
             old = self.unreadable.get(problem.column)
             self.unreadable[problem.column] = problem if old is None else old + problem
         else:
-            _print_error(f"note: {problem.describe(command_line=True)}", 0)
+            _print_note(problem)
 
     def close(self) -> None:
         """Print the counts."""
         for problem in self.unreadable.values():
-            _print_error(f"note: {problem.describe(command_line=True)}", 0)
+            _print_note(problem)

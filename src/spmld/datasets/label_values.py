@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spmld._validation import list_names
+from spmld.datasets.label_columns import looks_like_tags
 from spmld.labels.separators import (
     SEPARATORS,
     Separator,
     absent_separators,
-    guess_separator,
     separators,
     show_separators,
     split_tags,
@@ -20,7 +20,6 @@ from spmld.labels.separators import (
 )
 from spmld.labels.tags import Tags, read_tags
 from spmld.labels.words import WORDS, clean_spelling, fold_spelling, fold_words, parse_float
-from spmld.preprocessing.columns import column_kind
 from spmld.preprocessing.numbers import NESTED
 from spmld.preprocessing.problems import TableProblem
 
@@ -233,15 +232,3 @@ def _spelling_notes(tags: Tags) -> list[TableProblem]:
         names = " and ".join(map(repr, group))
         notes.append(TableProblem(f"tags {names} are different labels; if they are the same, use one spelling"))
     return notes
-
-
-def looks_like_tags(column: Any) -> bool:
-    """Return whether a column has short texts with a separator, most of which occur several times, or lists."""
-    if column_kind(column) in ("number", "date"):
-        return False
-    values = [value for value in column.dropna() if isinstance(value, (str, list))]
-    sep = guess_separator([value for value in values if isinstance(value, str)])
-    if not values or (sep is None and not isinstance(values[0], list)):
-        return False
-    tags = [tag for value in values for tag in split_tags(value, sep) or ()]
-    return len(set(tags)) <= 0.5 * len(tags) and sum(len(tag.split()) for tag in tags) <= 3 * len(tags)

@@ -8,17 +8,17 @@ from typing import Any, Self
 import numpy as np
 
 from spmld._validation import list_names, plural
+from spmld.datasets.label_columns import no_labels
 from spmld.datasets.label_values import (
     LabelColumns,
     ambiguous_numbers,
-    looks_like_tags,
     notes_on_rest,
     read_label_column,
     read_tag_column,
 )
 from spmld.labels.separators import Separator
 from spmld.labels.tags import EmptyIs, TagCase, Untagged, check_choice
-from spmld.labels.words import LabelWords, label_words, word_to_number
+from spmld.labels.words import LabelWords, label_words
 from spmld.preprocessing.columns import is_typed
 from spmld.preprocessing.problems import LIST_OPTIONS, TableProblem, absent_column
 
@@ -137,15 +137,19 @@ class TableRoles:
         """Return the roles from their dictionary."""
         return cls(**{item.name: roles[item.name] for item in fields(cls) if item.name in roles})
 
-    def find_problems(self, columns: Sequence[str]) -> list[TableProblem]:
-        """Return a problem for each named column that the table does not have, or that has two roles."""
+    def options_by_column(self) -> dict[str, list[str]]:
+        """Return the options that name each column."""
         named: dict[str, list[str]] = {}
         for option in ("tags", "id", "annotator", "trusted", *COLUMN_LISTS):
             value = getattr(self, option)
             for name in (value,) if isinstance(value, str) else value or ():
                 named.setdefault(name, []).append(option)
+        return named
+
+    def find_problems(self, columns: Sequence[str]) -> list[TableProblem]:
+        """Return a problem for each named column that the table does not have, or that has two roles."""
         problems = []
-        for name, options in named.items():
+        for name, options in self.options_by_column().items():
             if name not in columns:
                 problems.append(absent_column(name, options[0], columns))
             elif len(options) > 1:
@@ -185,7 +189,8 @@ def read_label_columns(frame: Any, roles: TableRoles, names: Sequence[str] | Non
         result.columns = [c for c in frame.columns if c.startswith(roles.prefix) and c not in roles.drop]
         result.names = [column.removeprefix(roles.prefix) for column in result.columns]
     if not result.columns:
-        result.problems.append(_no_labels(frame, roles))
+        columns = [name for name in frame.columns if name not in roles.options_by_column()]
+        result.problems.append(no_labels(frame, columns, roles.prefix))
     present = [column for column in result.columns if column in frame.columns]
     arrays = [read_label_column(frame[column], roles, result.problems) for column in present]
     if arrays and not result.problems:
@@ -224,24 +229,3 @@ def absent_columns(absent: Sequence[str], n_expected: int, kind: str, columns: S
     return TableProblem(f"{text}; it has {plural(len(columns), 'column')}: {list_names(columns)}")
 
 
-def _no_labels(frame: Any, roles: TableRoles) -> TableProblem:
-    """Return the problem of a table without label columns, with the columns that look like labels or tags."""
-    columns = [name for name in frame.columns if name not in {roles.id, *roles.drop, *roles.text}]
-    labels = [name for name in columns if _looks_like_label(frame[name])]
-    tags = [name for name in columns if looks_like_tags(frame[name])]
-    prefix = str(labels[0]).partition("_")[0] + "_" if labels else ""
-    shared = len(labels) > 1 and labels == [name for name in columns if str(name).startswith(prefix)]
-    named = [("prefix", prefix)] if shared else [("labels", name) for name in labels[:10]]
-    options = [("tags", name) for name in tags[:1]] + named
-    text = f"no column starts with {roles.prefix!r}, and no labels or tags are named"
-    if labels or tags:
-        text += f". Columns that look like labels or tags: {list_names(labels + tags)}"
-    else:
-        text += f". The columns are {list_names(columns)}"
-    return TableProblem(text, tuple(options) or (("labels", "COLUMN"), ("tags", "COLUMN")))
-
-
-def _looks_like_label(column: Any) -> bool:
-    values = column.dropna().unique()
-    numbers = {word_to_number(v.strip() if isinstance(v, str) else str(v).removesuffix(".0")) for v in values[:20]}
-    return 0 < len(values) <= 4 and None not in numbers and 1.0 in numbers

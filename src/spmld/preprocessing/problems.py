@@ -5,10 +5,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from spmld._io import shorten
 from spmld._validation import did_you_mean, list_names
 
 LIST_OPTIONS = ("labels", "tag_sep", "text", "number", "category", "date", "drop", "positive", "negative", "missing")
 """Options with several values."""
+MAX_PROBLEMS = 20
+"""Maximum number of problems that are listed."""
 _FLAGS = ("day_first", "strict")
 
 
@@ -47,13 +50,17 @@ class TableProblem:
         return replace(self, count=self.count + other.count, total=0)
 
     def describe(self, *, command_line: bool = False) -> str:
-        """Return the text and the options, as keyword arguments or as they are written on the command line."""
+        """Return the text and the options, as keyword arguments or as they are written on the command line.
+
+        On the command line, long texts are shortened, but all options are listed, so that they can be pasted.
+        """
         values: dict[str, list[str]] = {}
         for option, value in self.options:
             values.setdefault(option, []).append(value)
         shown = " or ".join((_as_options if command_line else _as_argument)(*item) for item in values.items())
         count = f"{self.count} of {self.total} " if self.total else f"{self.count} " if self.count else ""
-        return f"{count}{self.text} ({shown})" if shown else f"{count}{self.text}"
+        text = shorten(self.text) if command_line else self.text
+        return f"{count}{text} ({shown})" if shown else f"{count}{text}"
 
 
 class TableError(ValueError):
@@ -85,8 +92,9 @@ class TableError(ValueError):
         return f"{source}: " if len(self.problems) == 1 else f"{source} has {len(self.problems)} problems: "
 
     def describe(self) -> str:
-        """Return the message for the command line, one line for each problem."""
-        lines = [problem.describe(command_line=True) for problem in self.problems]
+        """Return the message for the command line, one line for each of the first problems."""
+        lines = [problem.describe(command_line=True) for problem in self.problems[:MAX_PROBLEMS]]
+        lines += [f"{len(self.problems) - MAX_PROBLEMS} more problems"] * (len(self.problems) > MAX_PROBLEMS)
         return self._title() + lines[0] if len(lines) == 1 else "\n  - ".join([self._title().strip(), *lines])
 
 
@@ -119,7 +127,7 @@ def _as_argument(option: str, values: list[str]) -> str:
 
 def _as_options(option: str, values: list[str]) -> str:
     name = "label" if option == "labels" else option.replace("_", "-")
-    return f"--{name}" if option in _FLAGS else " ".join(f"--{name} {shlex.quote(value)}" for value in values)
+    return f"--{name}" if option in _FLAGS else " ".join(f"--{name} {shlex.quote(shorten(value))}" for value in values)
 
 
 def absent_column(name: str, option: str, columns: Iterable[Any]) -> TableProblem:
