@@ -179,6 +179,7 @@ _READER_OPTIONS = (
     several("--category", "category", "COLUMN", "Column of categories"),
     several("--date", "date", "COLUMN", "Column of dates"),
     several("--drop", "drop", "COLUMN", "Column to ignore"),
+    several("--keep", "keep", "COLUMN", "Feature to use although it determines a label"),
     click.option("--day-first", is_flag=True, help="Read dates such as 03/04/2024 with the day first."),
     click.option(
         "--strict", is_flag=True, help="Values that cannot be read as numbers or dates are an error, not missing."

@@ -14,6 +14,7 @@ from spmld._io import need
 from spmld._validation import list_names
 from spmld.datasets.dataset import Dataset
 from spmld.datasets.hierarchies import path_hierarchy
+from spmld.datasets.label_columns import copies_of_labels, like_labels
 from spmld.datasets.label_values import LabelColumns, read_label_column
 from spmld.datasets.roles import PREFIX, TableRoles, read_label_columns
 from spmld.labels import AnnotatorLabels, read_annotators
@@ -42,13 +43,13 @@ def from_frame(frame: Any, *, name: str = "", source: str = "", **roles: Any) ->
     Raises
     ------
     TableError
-        With all problems of the table.
+        With all problems of the table. A feature that determines a label is a problem, unless it is in `keep`.
 
     Warns
     -----
     TableWarning
-        For columns that are not used as features, such as identifiers, for guesses about the values of columns, and
-        for duplicate rows.
+        For columns that are not used as features, such as identifiers, for features that look like labels, for guesses
+        about the values of columns, and for duplicate rows.
 
     Examples
     --------
@@ -95,11 +96,16 @@ def from_frame(frame: Any, *, name: str = "", source: str = "", **roles: Any) ->
         X, kinds, encoder = _encode(features, table) if inputs else (np.empty((len(frame), 0)), {}, None)
     except ValueError as error:  # a TableError has several problems
         raise TableError(getattr(error, "problems", [TableProblem(str(error))]), source) from error
+    used_names = [name for name, kind in kinds.items() if kind not in columns.IGNORED_KINDS]
+    distinct = ~_repeated_rows(frame, table, kinds)
+    candidates = features[[name for name in used_names if name not in table.keep]]
+    if problems := copies_of_labels(candidates[distinct], labels.Y[distinct], labels.names):
+        raise TableError(problems, source)
     notes = [*labels.notes, *_feature_notes(features, table, kinds, encoder)]
-    notes += _row_notes(frame, table, kinds) if inputs else []
+    notes += [] if table.tags is not None else _label_notes(candidates, frame[labels.columns], table)
+    notes += _row_notes(frame, table, int((~distinct).sum())) if inputs else []
     for note in notes:
         warnings.warn(TableWarning(note), stacklevel=2)
-    used_names = [name for name, kind in kinds.items() if kind not in columns.IGNORED_KINDS]
     return Dataset(
         X,
         labels.Y,
@@ -210,19 +216,35 @@ def _feature_notes(
     return notes
 
 
-def _row_notes(frame: Any, roles: TableRoles, kinds: dict[str, str]) -> list[TableProblem]:
-    """Return notes about repeated identifiers, and about rows that are equal in all columns but identifiers."""
+def _label_notes(features: Any, labels: Any, roles: TableRoles) -> list[TableProblem]:
+    """Return a note about features that look like the labels of the table, as a label that is not named does."""
+    names = like_labels(features, labels)
+    if not names:
+        return []
+    text = (
+        f"features that look like the labels {list_names(labels.columns)}, but are not among them: {list_names(names)}"
+    )
+    choices = ("drop" if roles.labels is None else "labels", "keep")
+    return [TableProblem(text, tuple((option, name) for option in choices for name in names))]
+
+
+def _repeated_rows(frame: Any, roles: TableRoles, kinds: dict[str, str]) -> NDArray[np.bool_]:
+    """Return which rows are equal to an earlier one in all columns but identifiers."""
+    names = [name for name in frame.columns if name != roles.id and kinds.get(name) not in ("identifier", "row number")]
+    return columns.duplicated_rows(frame[names])
+
+
+def _row_notes(frame: Any, roles: TableRoles, n_repeated: int) -> list[TableProblem]:
+    """Return notes about repeated identifiers, and about rows that are equal to an earlier one."""
     notes = []
     if roles.id is not None and not frame[roles.id].is_unique:
         repeated = frame[roles.id][frame[roles.id].duplicated()].iloc[0]
         shown = "an empty field" if repeated != repeated else repr(str(repeated))
         text = f"the identifiers in {roles.id!r} are not unique: {shown} occurs more than once"
         notes.append(TableProblem(text))
-    names = [name for name in frame.columns if name != roles.id and kinds.get(name) not in ("identifier", "row number")]
-    n_duplicates = int(columns.duplicated_rows(frame[names]).sum())
-    if n_duplicates:
-        duplicates = "is a duplicate" if n_duplicates == 1 else "are duplicates"
-        text = f"{n_duplicates} of {len(frame)} rows {duplicates} of another row"
+    if n_repeated:
+        duplicates = "is a duplicate" if n_repeated == 1 else "are duplicates"
+        text = f"{n_repeated} of {len(frame)} rows {duplicates} of another row"
         notes.append(TableProblem(f"{text}; held-out quality is too high if copies are in several folds"))
     return notes
 

@@ -23,7 +23,8 @@ from spmld.preprocessing.columns import is_typed
 from spmld.preprocessing.problems import LIST_OPTIONS, TableProblem, absent_column
 
 PREFIX = "label_"
-COLUMN_LISTS = ("labels", "text", "number", "category", "date", "drop")
+KINDS = ("text", "number", "category", "date")
+COLUMN_LISTS = ("labels", *KINDS, "drop", "keep")
 """Roles that several columns may have."""
 
 
@@ -63,6 +64,9 @@ class TableRoles:
         Columns of these kinds. The kinds of the other features are detected.
     drop : sequence of str, default=()
         Columns to ignore.
+    keep : sequence of str, default=()
+        Features that may determine a label, or look like one. Without it, a feature is an error if each of its values
+        occurs with one value of a label only, in many samples, since it is then a copy of the label.
     day_first : bool, default=False
         Whether the day comes first in dates such as 03/04/2024 if all dates can be read in both orders.
     decimal : {".", ","}, optional
@@ -98,6 +102,7 @@ class TableRoles:
     category: Sequence[str] = ()
     date: Sequence[str] = ()
     drop: Sequence[str] = ()
+    keep: Sequence[str] = ()
     day_first: bool = False
     decimal: str | None = None
     strict: bool = False
@@ -152,7 +157,7 @@ class TableRoles:
         for name, options in self.options_by_column().items():
             if name not in columns:
                 problems.append(absent_column(name, options[0], columns))
-            elif len(options) > 1:
+            elif len(options) > 1 and not (options[0] in KINDS and options[1:] == ["keep"]):
                 problems.append(TableProblem(f"column {name!r} has two roles, {' and '.join(options)}; pass one"))
         if self.annotator is not None and self.id is None:
             text = "annotator requires the column that identifies the samples, since each has several rows"

@@ -8,7 +8,19 @@ from typing import Any
 from spmld._io import shorten
 from spmld._validation import did_you_mean, list_names
 
-LIST_OPTIONS = ("labels", "tag_sep", "text", "number", "category", "date", "drop", "positive", "negative", "missing")
+LIST_OPTIONS = (
+    "labels",
+    "tag_sep",
+    "text",
+    "number",
+    "category",
+    "date",
+    "drop",
+    "keep",
+    "positive",
+    "negative",
+    "missing",
+)
 """Options with several values."""
 MAX_PROBLEMS = 20
 """Maximum number of problems that are listed."""
