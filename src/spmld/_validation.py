@@ -148,6 +148,20 @@ def check_scalar_integer(name: str, value: Any, *, minimum: int) -> int:
     return int(value)
 
 
+def closest(name: Any, choices: Iterable[Any]) -> str | None:
+    """Return the closest of the choices, without regard to case; None if none is close.
+
+    Examples
+    --------
+    >>> from spmld._validation import closest
+    >>> closest("rating", ["Rating ", "tempo"]), closest("x", ["coverage"])
+    ('Rating ', None)
+    """
+    by_lower = {str(choice).lower(): str(choice) for choice in choices}
+    matches = difflib.get_close_matches(str(name).lower(), by_lower, n=1, cutoff=0.6)
+    return by_lower[matches[0]] if matches else None
+
+
 def did_you_mean(name: Any, choices: Iterable[Any]) -> str:
     """Return the question ``; did you mean '...'?`` for the closest of the choices; empty text if none is close.
 
@@ -157,9 +171,8 @@ def did_you_mean(name: Any, choices: Iterable[Any]) -> str:
     >>> did_you_mean("macro_fl", ["macro_f1", "micro_f1", "coverage"]), did_you_mean("x", ["coverage"])
     ("; did you mean 'macro_f1'?", '')
     """
-    by_lower = {str(choice).lower(): str(choice) for choice in choices}
-    matches = difflib.get_close_matches(str(name).lower(), by_lower, n=1, cutoff=0.6)
-    return f"; did you mean {by_lower[matches[0]]!r}?" if matches else ""
+    choice = closest(name, choices)
+    return "" if choice is None else f"; did you mean {choice!r}?"
 
 
 def list_names(names: Iterable[Any]) -> str:

@@ -81,13 +81,19 @@ def test_unreadable_values_of_new_data_are_counted_or_an_error(cli):
     cli("fit", "songs.csv", *FIT)
     new = table(tempo=[*map(str, TEMPO[:-3]), "fast", "slow", "n/a"], released=DAYS.dt.strftime("%d.%m.%Y"))
     new.to_csv(cli.folder / "new.csv", index=False)
-    status, _, err = cli("predict", "model.skops", "new.csv", "-o", "out.csv")
+    status, _, err = cli("predict", "model.skops", "new.csv", "-o", "out.csv", "--allow-missing")
     assert status == 0
     assert (
         "note: 2 of 159 values of column 'tempo' cannot be read as numbers, such as 'fast'; they are treated as "
         "missing (--strict)\n" in err
     )
     assert "note: 160 of 160 values of column 'released' cannot be read as dates, such as '30.11.2022'" in err
+    status, _, err = cli("predict", "model.skops", "new.csv", "-o", "refused.csv")
+    assert (status, (cli.folder / "refused.csv").exists()) == (2, False)
+    assert err == (
+        "spmld: new.csv: 160 of 160 values of column 'released' cannot be read as dates, such as '30.11.2022' "
+        "(--allow-missing)\n"
+    )
     for command in (["predict", "model.skops", "new.csv", "-o", "strict.csv"], ["evaluate", "model.skops", "new.csv"]):
         status, out, err = cli(*command, "--strict")
         assert (status, out) == (2, "")
@@ -124,7 +130,7 @@ def test_unreadable_values_are_counted_over_the_blocks_of_a_file(cli, monkeypatc
     monkeypatch.setattr(matching, "BLOCK_ROWS", 20)
     monkeypatch.chdir(cli.folder)
     with pytest.raises(SystemExit):
-        main(["predict", "model.skops", "new.csv", "-o", "out.csv"])
+        main(["predict", "model.skops", "new.csv", "-o", "out.csv", "--force"])
     lines = [line for line in capsys.readouterr().err.splitlines() if "tempo" in line]
     assert lines == [
         "spmld: note: 16 values of column 'tempo' cannot be read as numbers, such as 'fast'; they are treated as "
@@ -179,3 +185,54 @@ def test_at_most_twenty_problems_are_listed(cli):
     _, _, err = cli("data", "describe", "songs.csv")
     lines = err.splitlines()
     assert (lines[0], len(lines), lines[-1]) == ("spmld: songs.csv has 25 problems:", 22, "  - 5 more problems")
+
+
+def test_absent_columns_are_errors_with_similar_names_or_missing(cli):
+    train = table(Rating=RNG.normal(size=N))
+    train.to_csv(cli.folder / "songs.csv", index=False)
+    cli("fit", "songs.csv", *FIT)
+    train.rename(columns={"Rating": "rating"}).to_csv(cli.folder / "new.csv", index=False)
+    lacks = "the file lacks 1 of the 4 features, Rating"
+    train.assign(Rating=np.nan).to_csv(cli.folder / "gaps.csv", index=False)
+    for command in ("predict", "evaluate"):
+        status, out, err = cli(command, "model.skops", "new.csv")
+        assert (status, out) == (2, "")
+        assert err == f"spmld: new.csv: {lacks}; did you mean 'rating'? (--allow-missing)\n"
+        status, out, err = cli(command, "model.skops", "new.csv", "--allow-missing")
+        assert (status, err) == (0, f"spmld: note: {lacks}; all values are treated as missing\n")
+        assert cli(command, "model.skops", "gaps.csv")[1] == out
+    for command in ("monitor", "update", "complete", "report", "review"):
+        assert "--allow-missing" in cli(command, "--help")[1]
+    train.rename(columns={"Rating": " Rating "}).to_csv(cli.folder / "new.csv", index=False)
+    assert cli("predict", "model.skops", "new.csv")[0] == 0  # spaces around names of columns are ignored
+    assert "--allow-missing requires a model and a table" in cli("complete", "songs.csv", "--allow-missing")[2]
+
+
+def test_a_model_of_unchanged_numbers_has_no_values_for_absent_columns(cli):
+    frame = pd.DataFrame({"tempo": TEMPO, "Rating": TEMPO[::-1], "label_fast": FAST, "label_new": NEW})
+    frame.to_csv(cli.folder / "songs.csv", index=False)
+    cli("fit", "songs.csv", *FIT)
+    frame.rename(columns={"Rating": "rating"}).to_csv(cli.folder / "new.csv", index=False)
+    lacks = "spmld: new.csv: the file lacks 1 of the 2 features, Rating; did you mean 'rating'?"
+    assert cli("predict", "model.skops", "new.csv") == (2, "", f"{lacks}\n")
+    status, _, err = cli("predict", "model.skops", "new.csv", "--allow-missing")
+    assert err.startswith(f"{lacks}; --allow-missing requires a model that was fitted on a table with text, categories")
+    assert status == 2
+
+
+def test_columns_are_unreadable_if_no_value_of_the_first_block_can_be_read(cli, monkeypatch, capsys):
+    from spmld.cli import main, matching
+
+    table(tempo=TEMPO).to_csv(cli.folder / "songs.csv", index=False)
+    cli("fit", "songs.csv", *FIT)
+    monkeypatch.setattr(matching, "BLOCK_ROWS", 100)
+    monkeypatch.chdir(cli.folder)
+    tempo = list(map(str, TEMPO))
+    for values, status in (([*tempo[:100], *["fast"] * 60], 0), ([*["fast"] * 100, *tempo[100:]], 2)):
+        table(tempo=values).to_csv("new.csv")
+        with pytest.raises(SystemExit) as exit:
+            main(["predict", "model.skops", "new.csv", "-o", "out.csv", "--force"])
+        assert exit.value.code == status
+    first, second = [line for line in capsys.readouterr().err.splitlines() if "tempo" in line]
+    assert first.startswith("spmld: note: 60 of 60 values of column 'tempo' cannot be read as numbers, such as 'fast'")
+    assert second.startswith("spmld: new.csv: 100 of 100 values of column 'tempo' cannot be read as numbers")

@@ -9,6 +9,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 
 import spmld
+from spmld.datasets import TableWarning
 from spmld.preprocessing import TableEncoder
 from spmld.preprocessing.columns import column_kind
 from spmld.preprocessing.dates import date_formats, date_notes, date_parts, to_dates
@@ -104,14 +105,35 @@ def test_text_and_other_columns_have_the_same_norm():
 
 
 def test_missing_and_new_values_in_transform():
-    encoder = TableEncoder(text=["review"]).fit(FRAME)
+    encoder = TableEncoder(text=["review"], allow_missing=True).fit(FRAME)
     other = FRAME.assign(format="tape", released="never", review="unknown", tempo="n/a")
-    X = dense(encoder.transform(other))
+    with pytest.warns(TableWarning, match="80 of 80 values of column 'released' cannot be read as dates"):
+        X = dense(encoder.transform(other))
     assert np.isfinite(X).all()
     names = encoder.get_feature_names_out()
     assert not X[:, [name.startswith(("review: ", "format = ")) for name in names]].any()
-    with pytest.raises(ValueError, match="lacks 2 of the 4 columns of the fit, review, tempo; it has song_id, format"):
-        encoder.transform(FRAME.drop(columns=["review", "tempo"]))
+
+
+def test_absent_and_unreadable_columns_are_errors_or_missing():
+    encoder = TableEncoder(text=["review"]).fit(FRAME)
+    fewer = FRAME.drop(columns=["review", "tempo"])
+    lacks = "X lacks 2 of the 4 columns, review, tempo"
+    with pytest.raises(ValueError, match=rf"{lacks}; it has 3 columns: song_id, format, .* \(allow_missing=True\)"):
+        encoder.transform(fewer)
+    with pytest.raises(ValueError, match=r"lacks 1 of the 4 columns, tempo; did you mean 'Tempo '\? \(allow_missing"):
+        encoder.transform(FRAME.rename(columns={"tempo": "Tempo "}))
+    slow = FRAME.assign(tempo=["slow", "n/a"] * 40)
+    with pytest.raises(
+        ValueError, match=r"40 of 40 values of column 'tempo' cannot be read as .* \(allow_missing=True\)"
+    ):
+        encoder.transform(slow)
+    encoder.set_params(allow_missing=True)
+    with pytest.warns(TableWarning, match=f"{lacks}; all values are treated as missing"):
+        X = encoder.transform(fewer)
+    np.testing.assert_array_equal(dense(X), dense(encoder.transform(FRAME.assign(review="", tempo=np.nan))))
+    with pytest.warns(TableWarning, match="40 of 40 values of column 'tempo'"):
+        X = encoder.transform(slow)
+    np.testing.assert_array_equal(dense(X), dense(encoder.transform(FRAME.assign(tempo=np.nan))))
 
 
 def test_dates_in_other_formats_have_the_same_features():

@@ -70,7 +70,7 @@ def audit(source: Source, method: str | None, top: int, folds: int, seed: int, o
 
 
 @click.command()
-@options.source_options("data", part="train", trusted=True)
+@options.source_options("data", part="train", trusted=True, allow_missing=True)
 @options.model_option
 @options.method_options
 @click.option(

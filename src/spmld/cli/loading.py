@@ -41,7 +41,8 @@ MIN_SAMPLES = 3
 class Source:
     """Data set of a command: file or name, part of the official split, options of the reader, and verified entries.
 
-    `default_part` is used without a part, `trusted` is a column or a file, and `hierarchy` is a file.
+    `default_part` is used without a part, `trusted` is a column or a file, and `hierarchy` is a file. `allow_missing`
+    applies to the features of a model.
     """
 
     path: str
@@ -50,6 +51,7 @@ class Source:
     options: dict[str, Any]
     trusted: str | None = None
     hierarchy: str | None = None
+    allow_missing: bool = False
 
     @property
     def name(self) -> str:
@@ -109,6 +111,8 @@ class Source:
         column = None
         if self.trusted is not None and "annotator" in self.options:
             raise ValueError("--trusted cannot be combined with --annotator; leave out one of them")
+        if self.allow_missing:
+            raise ValueError(f"--allow-missing requires a model and a table, and {self.path} is read without them")
         if self.table_kind is None:
             if "path_sep" in self.options:
                 raise ValueError(f"--hierarchy must be a file, since {self.path} is no table; got a separator of paths")

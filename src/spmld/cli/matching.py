@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +19,9 @@ from spmld.datasets.frames import numeric_columns, sample_names
 from spmld.datasets.hierarchies import resolve_contradictions
 from spmld.datasets.label_values import read_label_column
 from spmld.datasets.libsvm import read_libsvm_features
-from spmld.datasets.roles import absent_columns, read_label_columns
+from spmld.datasets.roles import read_label_columns
 from spmld.datasets.tables import BLOCK_ROWS, read_table_blocks
-from spmld.preprocessing.problems import TableProblem
+from spmld.preprocessing.problems import TableProblem, absent_columns
 
 if TYPE_CHECKING:
     from spmld.persistence import ModelInfo
@@ -62,28 +63,35 @@ class MatchedData:
 def open_model(path: str, trusted_types: tuple[str, ...] = (), source: Source | None = None) -> tuple[Any, ModelInfo]:
     """Return the model in a file, and the description of it.
 
-    With --strict of the source, values of it that the encoder of the model cannot read raise an error. With --decimal,
-    its decimal separator is that of the source. The features in the description do not include columns that the
-    encoder drops.
+    The encoder of the model has the options --strict, --decimal and --allow-missing of the source. The features in the
+    description do not include columns that the encoder drops.
     """
     from sklearn.compose import ColumnTransformer
-    from sklearn.pipeline import Pipeline
 
     from spmld.persistence import load, model_info
     from spmld.persistence.model_parts import encoder_of
-    from spmld.preprocessing import TableEncoder
 
     if source is not None and source.hierarchy is not None:
         raise ValueError(f"--hierarchy {source.hierarchy} cannot be combined with {path}, which has the one of its fit")
     model, info = load(path, trusted=trusted_types), model_info(path)
-    options = {} if source is None else source.options
-    for step in model if isinstance(model, Pipeline) else ():
-        if isinstance(step, TableEncoder):
-            step.set_params(**{name: options[name] for name in ("strict", "decimal") if name in options})
+    if source is not None:
+        options = {name: source.options[name] for name in ("strict", "decimal") if name in source.options}
+        set_encoder(model, allow_missing=source.allow_missing, **options)
     encoder = encoder_of(model)
     if isinstance(encoder, ColumnTransformer) and info.feature_names is not None:
         info = replace(info, feature_names=_used_columns(encoder))
     return model, info
+
+
+def set_encoder(model: Any, **parameters: Any) -> None:
+    """Set parameters of the encoder of tables in a pipeline, if it has one."""
+    from sklearn.pipeline import Pipeline
+
+    from spmld.preprocessing import TableEncoder
+
+    for step in model if isinstance(model, Pipeline) else ():
+        if isinstance(step, TableEncoder):
+            step.set_params(**parameters)
 
 
 def _used_columns(encoder: Any) -> list[str]:
@@ -101,8 +109,15 @@ def split_encoder(model: Any, X: Any, path: str) -> tuple[Any, Any]:
 
     if not isinstance(model, Pipeline) or encoder_of(model[0]) is None:
         return model, X
-    try:
+    with problems_of(path):
         return (model[1] if len(model) == 2 else model[1:]), model[0].transform(X)
+
+
+@contextmanager
+def problems_of(path: str) -> Iterator[None]:
+    """Name the file `path` in the errors about a table that are raised in the block."""
+    try:
+        yield
     except TableError as error:
         raise TableError(error.problems, path) from None
 
@@ -179,7 +194,7 @@ def _labels_of_update(source: Source, columns: Any, roles: TableRoles, known: li
             new += [name.removeprefix(roles.prefix) for name in chosen]
         present = [name for name in known if name in columns or roles.prefix + name in columns]
         if not present and not new:
-            raise TableError([absent_columns(known, len(known), "label", list(columns))], source.path)
+            raise TableError([absent_columns(known, known, columns, kind="label")], source.path)
         known = present
     return list(dict.fromkeys([*known, *new]))
 
@@ -228,9 +243,16 @@ def _match_table(
     """
     roles, problems = _model_roles(source, frame, info)
     features, names = info.feature_names or [], info.label_names
-    absent = [name for name in features if name not in frame.columns]
-    if absent:
-        problems.append(absent_columns(absent, len(features), "feature", frame.columns))
+    allow_missing = source.allow_missing if info.encoded else None  # others have no values for missing features
+    if absent := [name for name in features if name not in frame.columns]:
+        problem = absent_columns(absent, features, frame.columns, kind="feature", allow_missing=allow_missing)
+        if source.allow_missing and not info.encoded:
+            text = "--allow-missing requires a model that was fitted on a table with text, categories or empty fields"
+            problem = replace(problem, text=f"{problem.text}; {text}")
+        if not allow_missing:
+            problems.append(problem)
+        elif offset == 0:
+            print_message(f"spmld: note: {problem.describe(command_line=True)}")
     if len(frame) == 0:
         problems.append(TableProblem("the file has no samples"))
     Y: Any = None
@@ -238,7 +260,7 @@ def _match_table(
         Y, names = _read_labels(frame, roles, info, problems, completing=completing)
     if problems:
         raise TableError(problems, source.path)
-    X = frame[features]
+    X = frame.reindex(columns=features)
     if not info.encoded:
         try:
             X = numeric_columns(frame, features, roles.decimal)
@@ -294,5 +316,5 @@ def _order(source: Source, kind: str, names: Any, expected: list[str] | None) ->
         return slice(None)
     index = {name: i for i, name in enumerate(names)}
     if absent := [name for name in expected if name not in index]:
-        raise TableError([absent_columns(absent, len(expected), kind, list(names))], source.path)
+        raise TableError([absent_columns(absent, expected, names, kind=kind)], source.path)
     return [index[name] for name in expected]

@@ -5,7 +5,7 @@ import click
 from spmld._io import writing
 from spmld.cli import options
 from spmld.cli.loading import Source
-from spmld.cli.matching import match, open_model
+from spmld.cli.matching import match, open_model, problems_of
 from spmld.cli.printing import check_output_path, print_json, print_message, print_table, progress_bar
 
 ALARM = 3
@@ -14,7 +14,7 @@ ALARM = 3
 
 @click.command()
 @click.argument("model")
-@options.source_options("data", part="test")
+@options.source_options("data", part="test", allow_missing=True)
 @click.option("--report", metavar="FILE", help="HTML page to write, such as page.html.")
 @options.force_option
 @click.option(
@@ -61,7 +61,7 @@ def monitor(
             "monitoring needs; fit SelfPacedEnsemble with a linear view and without a hierarchy"
         )
     matched = match(data, model, info, labels=False)
-    with progress_bar(None, "monitoring"):
+    with progress_bar(None, "monitoring"), problems_of(data.path):
         result = monitor_samples(
             estimator,
             matched.X,

@@ -193,7 +193,12 @@ PARTS = click.Choice(["all", "train", "test"])
 
 
 def source_options(
-    name: str = "source", part: str | None = None, *, trusted: bool = False, annotator: bool | None = None
+    name: str = "source",
+    part: str | None = None,
+    *,
+    trusted: bool = False,
+    annotator: bool | None = None,
+    allow_missing: bool = False,
 ) -> Decorator:
     """Return the argument `name` and the options of the readers, as a `Source`.
 
@@ -207,6 +212,8 @@ def source_options(
         Whether the command has the option --trusted, for verified entries.
     annotator : bool, optional
         Whether the option --annotator is required. None: the command has no such option.
+    allow_missing : bool
+        Whether the command has the option --allow-missing, for the features of a model.
     """
     options: list[Decorator] = [click.argument(name), *_READER_OPTIONS]
     if part is not None:
@@ -218,13 +225,17 @@ def source_options(
     if annotator is not None:
         help = "Column with the annotator of each row; a sample, named by --id, has a row for each annotator."
         options.append(click.option("--annotator", metavar="COLUMN", required=annotator, help=help))
+    if allow_missing:
+        help = "Features of MODEL that the table lacks, or of which no value can be read, are missing, not an error."
+        options.append(click.option("--allow-missing", is_flag=True, help=help))
 
     def make(**values: Any) -> Source:
         path, chosen, verified = values.pop(name), values.pop("part", None), values.pop("verified", None)
         hierarchy = values.pop("hierarchy", None)
         if hierarchy and not any(map(str.isalnum, hierarchy)):
             values["path_sep"], hierarchy = hierarchy, None
-        return Source(path, chosen, part or "all", used_options(values), verified, hierarchy)
+        allowed = values.pop("allow_missing", False)
+        return Source(path, chosen, part or "all", used_options(values), verified, hierarchy, allowed)
 
     return _bundle(name, make, *options)
 

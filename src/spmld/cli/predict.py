@@ -17,7 +17,7 @@ from spmld._table import TextTable
 from spmld._validation import plural
 from spmld.cli import options
 from spmld.cli.loading import Source
-from spmld.cli.matching import MatchedData, match, match_blocks, open_model, split_encoder
+from spmld.cli.matching import MatchedData, match, match_blocks, open_model, set_encoder, split_encoder
 from spmld.cli.printing import DIGITS, Output, print_message, print_result, print_table, progress_bar
 from spmld.datasets import TableWarning
 from spmld.labels import read_labels
@@ -35,7 +35,7 @@ PROBABILITY = "probability_"
 
 @click.command()
 @click.argument("model")
-@options.source_options("data", part="test")
+@options.source_options("data", part="test", allow_missing=True)
 @click.option("--top-k", type=click.IntRange(min=1), metavar="K", help="Return the K most likely labels per sample.")
 @click.option("--threshold", type=click.FloatRange(0, 1), help="Predict labels with a probability above this value.")
 @click.option(
@@ -59,7 +59,8 @@ def predict(
     The output has one row per sample: the identifier, if there is one, one column of 0 and 1 per label, and one column
     with the probability of each label. With --top-k it has one row per sample and selected label. The table is encoded
     as in the fit, and its columns are matched by name. Labels and other columns are ignored. A note counts the values
-    that cannot be read as the number or date of their column; with --strict they are an error.
+    that cannot be read as the number or date of their column; with --strict they are an error. An absent column, or one
+    of which no value can be read, is an error, or missing with --allow-missing.
 
     \b
     Examples:
@@ -77,6 +78,7 @@ def predict(
         nonlocal n_samples, n_labels
         for matched in match_blocks(data, model, info):
             predictions = predict_all(*split_encoder(estimator, matched.X, data.path))
+            set_encoder(estimator, allow_missing=True)  # a later block may have few values
             names = matched.label_names or [f"y{j}" for j in range(predictions.positive.shape[1])]
             if needed and getattr(predictions, needed) is None:
                 raise ValueError(f"{model} contains {info.estimator}, which does not predict {needed}")
@@ -129,7 +131,7 @@ def _top_labels(predictions: Predictions, names: list[str], k: int, matched: Mat
 
 @click.command()
 @click.argument("model")
-@options.source_options("data", part="test")
+@options.source_options("data", part="test", allow_missing=True)
 @options.metric_option(", ".join(DEFAULT_METRICS))
 @click.option("--all", "all_metrics", is_flag=True, help="Compute all metrics.")
 @options.integer("--top", 20, "Maximum number of labels in the table of labels.", minimum=0)

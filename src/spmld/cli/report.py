@@ -18,7 +18,7 @@ from spmld.reports import model_report
 
 
 @click.command()
-@options.source_options(trusted=True)
+@options.source_options(trusted=True, allow_missing=True)
 @options.out_option("FILE", "HTML file to write, such as report.html.", required=True)
 @options.model_option
 @options.method_options

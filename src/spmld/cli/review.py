@@ -40,7 +40,7 @@ _KINDS = {"suspicious": "suspicious", "missing": "missing", "unlabeled": "in sam
 
 
 @click.command()
-@options.source_options("data", part="all", trusted=True)
+@options.source_options("data", part="all", trusted=True, allow_missing=True)
 @click.option("--model", metavar="MODEL", help="Model file that predicts the missing labels.")
 @options.trust_type_option
 @click.option("--db", metavar="FILE", help="SQLite file for the annotations.  [default: DATA with .review.sqlite]")

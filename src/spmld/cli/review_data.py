@@ -60,6 +60,7 @@ def load_review(
         estimator, info = open_model(model, trusted_types, source)
         source = _with_roles(source, info)
         completed = complete_with_model(estimator, source, model, info)
+        source = replace(source, allow_missing=False)
     with warnings.catch_warnings():
         if completed is not None:  # the notes about the labels have been printed
             warnings.simplefilter("ignore", TableWarning)

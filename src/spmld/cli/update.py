@@ -34,7 +34,7 @@ ROUNDING = 1e-6
 
 @click.command()
 @click.argument("model")
-@options.source_options("data", trusted=True)
+@options.source_options("data", trusted=True, allow_missing=True)
 @options.out_option("NEW_MODEL", "Model file to write, such as new.skops.", required=True)
 @options.trust_type_option
 @options.json_option

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from spmld._validation import list_names, plural
+from spmld._validation import list_names
 from spmld.datasets.label_columns import no_labels
 from spmld.datasets.label_values import (
     LabelColumns,
@@ -20,7 +20,7 @@ from spmld.labels.separators import Separator
 from spmld.labels.tags import EmptyIs, TagCase, Untagged, check_choice
 from spmld.labels.words import LabelWords, label_words
 from spmld.preprocessing.columns import is_typed
-from spmld.preprocessing.problems import LIST_OPTIONS, TableProblem, absent_column
+from spmld.preprocessing.problems import LIST_OPTIONS, TableProblem, absent_column, absent_columns
 
 PREFIX = "label_"
 KINDS = ("text", "number", "category", "date")
@@ -187,7 +187,7 @@ def read_label_columns(frame: Any, roles: TableRoles, names: Sequence[str] | Non
         result.columns = [next((c for c in (roles.prefix + name, name) if c in frame.columns), "") for name in names]
         absent = [name for name, column in zip(names, result.columns, strict=True) if not column]
         if absent:
-            return LabelColumns(problems=[absent_columns(absent, len(names), "label", frame.columns)])
+            return LabelColumns(problems=[absent_columns(absent, names, frame.columns, kind="label")])
     elif roles.labels is not None:
         result.names = result.columns = list(roles.labels)
     else:
@@ -219,18 +219,5 @@ def _read_empty_fields(frame: Any, roles: TableRoles, labels: LabelColumns) -> N
     if np.isnan(Y).all():
         text = f"all fields of the label columns are empty: {list_names(frame.columns)}"
         labels.problems.append(TableProblem(text))
-
-
-def absent_columns(absent: Sequence[str], n_expected: int, kind: str, columns: Sequence[str]) -> TableProblem:
-    """Return the problem of a file without some of the features or labels of a model.
-
-    Examples
-    --------
-    >>> from spmld.datasets.roles import absent_columns
-    >>> absent_columns(["tempo"], 2, "feature", ["title"]).text
-    'the file lacks 1 of the 2 features, tempo; it has 1 column: title'
-    """
-    text = f"the file lacks {len(absent)} of the {plural(n_expected, kind)}, {list_names(absent)}"
-    return TableProblem(f"{text}; it has {plural(len(columns), 'column')}: {list_names(columns)}")
 
 

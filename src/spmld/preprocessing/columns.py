@@ -174,9 +174,9 @@ def find_unreadable(column: Any, result: Any, kind: str, *options: tuple[str, st
     failed = without_missing_words(column[column.notna().to_numpy() & result.isna().to_numpy()])
     if len(failed) == 0:
         return []
-    name = str(column.name)
+    name, n_values = str(column.name), len(failed) + int(result.notna().sum())
     text = f"values of column {name!r} cannot be read as {kind}s, such as {str(failed.iloc[0])!r}"
-    return [TableProblem(text, options, name, len(failed), int(column.notna().sum()))]
+    return [TableProblem(text, options, name, len(failed), n_values)]
 
 
 def describe_column(name: str, kind: str, encoder: "TableEncoder | None" = None) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from spmld._io import shorten
-from spmld._validation import did_you_mean, list_names
+from spmld._validation import closest, did_you_mean, list_names, plural
 
 LIST_OPTIONS = (
     "labels",
@@ -24,7 +24,11 @@ LIST_OPTIONS = (
 """Options with several values."""
 MAX_PROBLEMS = 20
 """Maximum number of problems that are listed."""
-_FLAGS = ("day_first", "strict")
+MAX_SIMILAR = 5
+"""Maximum number of absent columns for which similar names are listed."""
+ALLOW_MISSING = (("allow_missing", "True"),)
+"""Option that makes columns of new data missing."""
+_FLAGS = ("day_first", "strict", "allow_missing")
 
 
 @dataclass(frozen=True)
@@ -153,3 +157,37 @@ def absent_column(name: str, option: str, columns: Iterable[Any]) -> TableProble
     """
     hint = did_you_mean(name, columns) or f"; the columns are {list_names(columns)}"
     return TableProblem(f"column {name!r} of {option} does not exist{hint}")
+
+
+def absent_columns(
+    absent: Sequence[str],
+    expected: Sequence[str],
+    columns: Iterable[Any],
+    *,
+    kind: str,
+    source: str = "the file",
+    allow_missing: bool | None = None,
+) -> TableProblem:
+    """Return the problem of new data without some of the columns that a model expects, with those of similar names.
+
+    With `allow_missing`, it is a note that their values are treated as missing; False adds this option to the problem.
+
+    Examples
+    --------
+    >>> from spmld.preprocessing.problems import absent_columns
+    >>> print(absent_columns(["Rating"], ["Rating", "tempo"], ["rating", "tempo"], kind="feature").text)
+    the file lacks 1 of the 2 features, Rating; did you mean 'rating'?
+    >>> print(absent_columns(["tempo"], ["tempo", "key"], ["key", "title"], kind="feature").text)
+    the file lacks 1 of the 2 features, tempo; it has 2 columns: key, title
+    >>> print(absent_columns(["tempo"], ["tempo", "key"], ["key", "title"], kind="feature", allow_missing=True).text)
+    the file lacks 1 of the 2 features, tempo; all values are treated as missing
+    """
+    columns, used = list(columns), set(expected)
+    text = f"{source} lacks {len(absent)} of the {plural(len(expected), kind)}, {list_names(absent)}"
+    if allow_missing:
+        return TableProblem(f"{text}; all values are treated as missing")
+    others = [name for name in columns if name not in used]
+    similar = filter(None, (closest(name, others) for name in absent[:MAX_SIMILAR]))
+    hint = ", ".join(map(repr, dict.fromkeys(similar)))
+    hint = f"did you mean {hint}?" if hint else f"it has {plural(len(columns), 'column')}: {list_names(columns)}"
+    return TableProblem(f"{text}; {hint}", () if allow_missing is None else ALLOW_MISSING)

@@ -18,11 +18,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from spmld._frames import to_pandas
 from spmld._io import need
-from spmld._validation import PositiveInt, Validated, list_names
+from spmld._validation import PositiveInt, Validated
 from spmld.preprocessing import columns
 from spmld.preprocessing.dates import date_formats, date_parts, to_dates
 from spmld.preprocessing.numbers import NumberFormat, NumberTexts
-from spmld.preprocessing.problems import TableError, TableProblem, TableWarning, absent_column
+from spmld.preprocessing.problems import (
+    ALLOW_MISSING,
+    TableError,
+    TableProblem,
+    TableWarning,
+    absent_column,
+    absent_columns,
+)
 
 _Names = list[str] | tuple[str, ...] | str
 
@@ -60,6 +67,9 @@ class TableEncoder(TransformerMixin, Validated):
     strict : bool, default=False
         Whether values of new data that cannot be read as the number or date of their column raise an error. By default,
         they are missing values, and a TableWarning counts them.
+    allow_missing : bool, default=False
+        Whether all values of a column are missing, with a TableWarning, if new data lacks the column or none of its
+        values can be read. By default, this raises an error.
 
     Attributes
     ----------
@@ -105,6 +115,7 @@ class TableEncoder(TransformerMixin, Validated):
     day_first: bool = False
     decimal: Literal[".", ","] | None = None
     strict: bool = False
+    allow_missing: bool = False
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Detect the kinds of the columns, and fit their encoders.
@@ -176,13 +187,19 @@ class TableEncoder(TransformerMixin, Validated):
         frame = _check_frame(X)
         absent = [name for name in self.feature_names_in_ if name not in frame.columns]
         if absent:
-            raise ValueError(
-                f"X lacks {len(absent)} of the {self.n_features_in_} columns of the fit, {list_names(absent)}; "
-                f"it has {list_names(frame.columns)}"
-            )
+            expected: list[str] = self.feature_names_in_.tolist()
+            details: dict[str, Any] = {"kind": "column", "source": "X", "allow_missing": self.allow_missing}
+            problem = absent_columns(absent, expected, frame.columns, **details)
+            if not self.allow_missing:
+                raise TableError([problem])
+            warnings.warn(TableWarning(problem), stacklevel=2)
+            frame = frame.reindex(columns=expected)
         prepared, unreadable = self._prepare(frame)
         if unreadable and self.strict:
             raise TableError(unreadable)
+        failed = [problem for problem in unreadable if problem.count == problem.total]
+        if failed and not self.allow_missing:
+            raise TableError([replace(problem, options=ALLOW_MISSING) for problem in failed])
         for problem in columns.as_missing(unreadable):
             warnings.warn(TableWarning(replace(problem, options=(("strict", "True"),))), stacklevel=2)
         features = self.transformer_.transform(prepared)

@@ -14,6 +14,7 @@ from spmld.labels.hierarchy import path_nodes
 from spmld.labels.separators import Separator, separator_pattern, separators
 from spmld.labels.tags import EmptyIs, TagCase, Untagged, label_of_tags, read_tags, tag_fields
 from spmld.labels.words import to_number
+from spmld.preprocessing.problems import absent_columns
 from spmld.review.text_tables import EditableTable, to_text
 
 _Floats = NDArray[np.float64]
@@ -31,7 +32,7 @@ def label_columns(columns: Sequence[str], label_names: Iterable[str], prefix: st
     chosen = {name: next((c for c in (prefix + name, name) if c in columns), None) for name in label_names}
     absent = [name for name, column in chosen.items() if column is None]
     if absent:
-        raise ValueError(f"the table has no column for the label {absent[0]!r}; its columns: {', '.join(columns[:10])}")
+        raise ValueError(absent_columns(absent, list(chosen), columns, kind="label", source="the table").text)
     return {name: str(column) for name, column in chosen.items()}
 
 

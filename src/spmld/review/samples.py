@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from spmld.datasets.frames import identifier_text
+from spmld.preprocessing.problems import absent_column
 from spmld.review.text_tables import EditableTable, to_text
 
 IMAGE_TYPES = {
@@ -103,8 +104,7 @@ class TableSamples:
         id: str | None = None,
     ):
         if image is not None and image not in table.columns:
-            columns = ", ".join(table.columns[:10])
-            raise ValueError(f"the image column must be among the columns of the table, {columns}, got {image!r}")
+            raise ValueError(absent_column(image, "image", table.columns).text)
         self.table, self._image, self._folder = table, image, Path(folder).resolve()
         self._shown = [(i, name) for i, name in enumerate(table.columns) if name not in set(labels)]
         self.keys = sample_keys([value for _, value in self.fields(i)] for i in range(len(table)))
