@@ -236,3 +236,16 @@ def test_columns_are_unreadable_if_no_value_of_the_first_block_can_be_read(cli, 
     first, second = [line for line in capsys.readouterr().err.splitlines() if "tempo" in line]
     assert first.startswith("spmld: note: 60 of 60 values of column 'tempo' cannot be read as numbers, such as 'fast'")
     assert second.startswith("spmld: new.csv: 100 of 100 values of column 'tempo' cannot be read as numbers")
+
+
+def test_a_copy_of_a_label_is_an_error_that_keep_accepts(cli):
+    table(speed=np.where(FAST, "high", "low")).to_csv(cli.folder / "songs.csv", index=False)
+    for command in (["fit", "songs.csv", *FIT], ["data", "describe", "songs.csv"]):
+        assert cli(*command) == (
+            2,
+            "",
+            "spmld: songs.csv: column 'speed' determines the label fast in all samples, as a copy of the label does "
+            "(--drop speed or --keep speed)\n",
+        )
+        assert "category: mood, speed" in cli(*command, "--keep", "speed")[2]
+        assert "category: mood;" in cli(*command, "--drop", "speed")[2]

@@ -216,7 +216,7 @@ def test_a_verified_random_sample_estimates_the_number_of_wrong_entries(songs):
         ),
         (["review", "emotions"], "labels can be written into a table (.csv, .tsv, .csv.gz,"),
         (["review", "songs.csv", *DROP, "--db", "songs.csv"], "songs.csv is not a SQLite file; pass the name of a"),
-        (["review", "songs.csv", *DROP, "--image", "cover", "--no-browser"], "must be among the columns of the table"),
+        (["review", "songs.csv", *DROP, "--image", "cover", "--no-browser"], "of image does not exist; "),
         (["correct", "songs.csv", "absent.sqlite", "-o", "y.csv", *DROP], "file absent.sqlite does not exist"),
         (
             ["correct", "songs.csv", "x.jsonl", "-o", "y.xlsx", *DROP],

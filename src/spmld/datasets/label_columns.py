@@ -139,7 +139,7 @@ def _determines(codes: NDArray[np.intp], Y: NDArray[np.float64]) -> NDArray[np.b
 
 def _are_mixed(positives: NDArray[np.float64], negatives: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return which labels are positive and negative in samples with the same value."""
-    return (np.minimum(positives, negatives) > 0).any(axis=0)
+    return np.any(np.minimum(positives, negatives) > 0, axis=0)
 
 
 def _count_labels(codes: NDArray[np.intp], Y: NDArray[np.float64], n_values: int) -> tuple[Any, Any]:
