@@ -99,3 +99,41 @@ def test_other_features_than_expected_raise(tmp_path, name, content, message):
     (tmp_path / name).write_text(content)
     with pytest.raises(ValueError, match=message):
         read_libsvm_features(tmp_path / name, 2)
+
+
+def test_large_labels_have_exact_names(tmp_path):
+    data = read_libsvm(write(tmp_path, f"1000000,{2**53 + 1} 1:1\n1e9,1000001 1:2\n{2**53},{10**30} 1:3\n3.0,+3 1:4\n"))
+    names = ["3", "1000000", "1000001", "1000000000", str(2**53), str(2**53 + 1), str(10**30)]
+    assert data.label_names == names
+    numbers = [[names[j] for j in np.flatnonzero(row)] for row in data.Y]
+    assert numbers == [
+        ["1000000", "9007199254740993"],
+        ["1000001", "1000000000"],
+        ["9007199254740992", str(10**30)],
+        ["3"],
+    ]
+
+
+@pytest.mark.parametrize("label", ["1.5", "nan", "inf", "1e300", "1_000", "a", "1,,2", "1;2", "0x10"])
+def test_labels_that_are_not_integers_raise_with_the_line(label, tmp_path):
+    with pytest.raises(ValueError, match=rf"file\.txt.*line 3: labels must be integers.*, got '{label}'"):
+        read_libsvm(write(tmp_path, f"1 1:1\n# remark\n{label} 1:1\n"))
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "shown"),
+    [
+        ("1 1:1\n2 1:x # remark\n", 2, "2 1:x"),
+        ("1 1:1\n\n2 3\n", 3, "2 3"),
+        ("1 1:1\n2 3:1 2:1\n", 2, "2 3:1 2:1"),
+        ("2 4 5\n0 0:1\n3 4:1\n", 3, "3 4:1"),
+        ("1 1:1\n1 99999999999999999999:1\n", 2, "1 99999999999999999999:1"),
+    ],
+)
+def test_features_that_cannot_be_read_raise_with_the_line(text, line, shown, tmp_path):
+    with pytest.raises(ValueError, match=rf"line {line}: expected labels and index:value, got '{shown}"):
+        read_libsvm(write(tmp_path, text))
+
+
+def test_a_byte_order_mark_is_ignored(tmp_path):
+    assert read_libsvm(write(tmp_path, "\ufeff7 1:1\n")).label_names == ["7"]
