@@ -186,3 +186,23 @@ def test_identifiers_keep_their_zeros_and_whole_numbers_stay_whole(tmp_path):
     assert list(map(str, read_dataset(path, id="sid", tags="tags").sample_names)) == ["400", "8", "", "12"]
     path.write_text("sid,hour,tags\n4e20,05,a\n8,10,b\n,15,a\ninf,20,b\n")
     assert read_dataset(path, id="sid", tags="tags").sample_names == [4e20, 8.0, "", np.inf]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("file.jsonl", '{"a": 1}\n\n{"a": 1, "sad": 1, "sad": 0}\n', "line 3: an object has 2 values of the key 'sad'"),
+        ("file.jsonl", '{"a": {"b": 1, "b": 2}}\n', "line 1: an object has 2 values of the key 'b'"),
+        ("file.json", '[\n{"a": "]},{"},\n{"b": 2, "b": 3}]', "item 2, which begins in line 3: .* of the key 'b'"),
+    ],
+)
+def test_repeated_keys_raise_with_the_line(name, text, message, tmp_path):
+    """Python would use the last value."""
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ValueError, match=message):
+        read_table(tmp_path / name)
+
+
+def test_lists_are_read_with_any_space(tmp_path):
+    (tmp_path / "file.json").write_text(' [ {"a": "],["} ,\n\t{"a": [1, 2]}\n]\n')
+    assert read_table(tmp_path / "file.json").to_dict("list") == {"a": ["],[", [1, 2]]}

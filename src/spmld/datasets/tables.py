@@ -1,14 +1,16 @@
 """Reading tables as DataFrames: CSV with any separator, Excel, JSON lines and Parquet."""
 
 import json
+import re
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from spmld._io import StrPath, need, reading
-from spmld._validation import did_you_mean
-from spmld.datasets.csv_files import csv_blocks, open_text, warn_of_repeated
+from spmld.datasets.csv_files import csv_blocks, open_text
+from spmld.datasets.excel_files import read_excel
 from spmld.preprocessing.problems import TableProblem, TableWarning
 
 BLOCK_ROWS = 20_000
@@ -134,45 +136,54 @@ def _without_blank_rows(frame: Any) -> Any:
     return frame[~blank]
 
 
-def _read_excel(file: Path, n_rows: int | None, *, sheet: str | None = None) -> Iterator[Any]:
-    need("openpyxl")
-    pandas = need("pandas")
-    with pandas.ExcelFile(file, engine="openpyxl") as book:
-        names = [str(name) for name in book.sheet_names]
-        if sheet is not None and sheet not in names:
-            hint = did_you_mean(sheet, names) or f"; the sheets are {', '.join(names)}"
-            raise ValueError(f"sheet {sheet!r} does not exist{hint}")
-        if sheet is None and len(names) > 1:
-            text = f"sheet {names[0]!r} is used; the other sheets are {', '.join(map(repr, names[1:]))}"
-            warnings.warn(TableWarning(TableProblem(text, (("sheet", names[1]),))), stacklevel=2)
-        sheet = names[0] if sheet is None else sheet
-        head = pandas.read_excel(book, sheet_name=sheet, header=None, nrows=1)
-        if len(head) == 0:
-            raise ValueError(f"sheet {sheet!r} is empty")
-        warn_of_repeated("" if name != name else str(name) for name in head.iloc[0])
-        yield pandas.read_excel(book, sheet_name=sheet)
-
-
 def _read_jsonl(file: Path, n_rows: int | None) -> Iterator[Any]:
     """Read JSON lines, or a JSON list of objects."""
     with open_text(file, "utf-8") as lines:
         text = lines.read()
-    if text.lstrip().startswith("["):
-        records = {f"item {i}": record for i, record in enumerate(json.loads(text), start=1)}
-    else:
-        lines_of_text = enumerate(text.split("\n"), start=1)
-        records = {f"line {i}": _load_line(i, line) for i, line in lines_of_text if line.strip()}
+    records = dict(_list_items(text) if text.lstrip().startswith("[") else _lines(text))
     for place, record in records.items():
         if not isinstance(record, dict):
             raise ValueError(f"{place} must be a JSON object, got {type(record).__name__}")
     yield need("pandas").DataFrame(list(records.values()))
 
 
-def _load_line(number: int, line: str) -> Any:
-    try:
-        return json.loads(line)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"line {number} is not JSON: {error}") from None
+def _lines(text: str) -> Iterator[tuple[str, Any]]:
+    """Yield the place and the value of each line that is not blank."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            try:
+                yield f"line {number}", _DECODER.decode(line)
+            except json.JSONDecodeError as error:
+                raise ValueError(f"line {number} is not JSON: {error}") from None
+            except ValueError as error:
+                raise ValueError(f"line {number}: {error}") from None
+
+
+def _list_items(text: str) -> Iterator[tuple[str, Any]]:
+    """Yield the place and the value of each item of a JSON list."""
+    json.loads(text)  # its errors name the line and the column
+    end, number = text.index("[") + 1, 0
+    while text[start := _BETWEEN_ITEMS.match(text, end).end()] != "]":  # type: ignore[union-attr]
+        number += 1
+        try:
+            record, end = _DECODER.raw_decode(text, start)
+        except ValueError as error:
+            line = text.count("\n", 0, start) + 1
+            raise ValueError(f"item {number}, which begins in line {line}: {error}") from None
+        yield f"item {number}", record
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object, or raise ValueError if it has a key more than once, of which the last value would win."""
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        key, count = Counter(key for key, _ in pairs).most_common(1)[0]
+        raise ValueError(f"an object has {count} values of the key {key!r}; keep one of them")
+    return record
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys)
+_BETWEEN_ITEMS = re.compile(r"[\s,]*")
 
 
 def _read_parquet(file: Path, n_rows: int | None) -> Iterator[Any]:
@@ -195,7 +206,7 @@ class TableFormat(NamedTuple):
 
 TABLE_FORMATS = {
     "csv": TableFormat(csv_blocks, "a CSV file", ("encoding", "sep", "decimal"), ("csv", "tsv", "csv.gz", "tsv.gz")),
-    "excel": TableFormat(_read_excel, "an Excel file", ("sheet",), ("xlsx", "xlsm")),
+    "excel": TableFormat(read_excel, "an Excel file", ("sheet",), ("xlsx", "xlsm")),
     "jsonl": TableFormat(_read_jsonl, "JSON lines, or a list of objects", (), ("jsonl", "ndjson", "json", "jsonl.gz")),
     "parquet": TableFormat(_read_parquet, "a Parquet file", (), ("parquet", "pq")),
 }
