@@ -72,8 +72,11 @@ def n_bytes(value: Any) -> int:
 
 
 def to_numpy(values: Any) -> np.ndarray:
-    """Return an array of any library as a NumPy array."""
-    return values.detach().cpu().numpy() if hasattr(values, "detach") else np.asarray(values)
+    """Return an array of any library as a NumPy array; bfloat16 and 8-bit floats, which NumPy lacks, as float32."""
+    if not hasattr(values, "detach"):
+        return np.asarray(values)
+    is_short = values.dtype.is_floating_point and values.dtype.itemsize < 4
+    return (values.float() if is_short else values).numpy(force=True)
 
 
 def arrays_to_numpy(estimator: Any) -> Any:
@@ -120,8 +123,8 @@ def check_sparse(X: Any, name: str = "X") -> None:
         raise ValueError(f"{name} is a sparse matrix with invalid indices: {error}") from None
 
 
-def check_masked(X: Any) -> None:
-    """Raise ValueError if features are a masked array with masked values, which other libraries use as data.
+def check_masked(values: Any, name: str = "X", advice: str = "pass X.filled(np.nan) to an imputer first") -> None:
+    """Raise ValueError for a masked array with masked values, which other libraries use as data.
 
     Examples
     --------
@@ -131,15 +134,41 @@ def check_masked(X: Any) -> None:
     Traceback (most recent call last):
     ValueError: X is a masked array with 1 masked values; pass X.filled(np.nan) to an imputer first
     """
-    if isinstance(X, np.ma.MaskedArray) and (n_masked := int(np.ma.getmaskarray(X).sum())):
-        raise ValueError(
-            f"X is a masked array with {n_masked} masked values; pass X.filled(np.nan) to an imputer first"
-        )
+    if isinstance(values, np.ma.MaskedArray) and (n_masked := int(np.ma.getmaskarray(values).sum())):
+        raise ValueError(f"{name} is a masked array with {n_masked} masked values; {advice}")
+
+
+def check_tensor(values: Any, name: str) -> None:
+    """Raise ValueError for a torch tensor that cannot be read as an array of real numbers.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from spmld._arrays import check_tensor
+    >>> check_tensor(torch.eye(2) + 1j, "X")
+    Traceback (most recent call last):
+    ValueError: Complex data not supported: X is a torch tensor of torch.complex64; pass its real part, X.real
+    """
+    if not array_api_compat.is_torch_array(values):
+        return
+    tensor = f"{name} is a torch tensor"
+    if values.is_nested:
+        raise ValueError(f"{name} must be rectangular, got a nested torch tensor")
+    if "strided" not in str(values.layout):
+        layout = f"got layout {values.layout}; use a SciPy sparse matrix instead"
+        raise ValueError(f"a torch tensor {name} must be dense, {layout}")
+    if values.is_meta:
+        raise ValueError(f"{tensor} on the device 'meta', which has no values; pass a tensor on another device")
+    if getattr(values, "is_quantized", False):  # deprecated in torch
+        raise ValueError(f"{tensor} of {values.dtype}; pass {name}.dequantize()")
+    if values.dtype.is_complex:
+        raise ValueError(f"Complex data not supported: {tensor} of {values.dtype}; pass its real part, {name}.real")
 
 
 def to_dense(values: Any, name: str) -> Any:
-    """Return a valid sparse matrix as a NumPy array, and anything else unchanged."""
+    """Return a valid sparse matrix as a NumPy array, and anything else that can be read unchanged."""
     if not sp.issparse(values):
+        check_tensor(values, name)
         return values
     check_sparse(values, name)
     return values.toarray()

@@ -6,9 +6,10 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from spmld import GLOCAL, SPMLD, LabelPrior
+from spmld import GLOCAL, SPMLD, LabelPrior, MaskedRidge
 from spmld.labels import LabelWarning
 from spmld.pacing import GeometricSchedule, GroupSparsePacing, QuantileSchedule
 
@@ -56,6 +57,31 @@ def with_value(array, value, where=(0, 0)):
 def test_invalid_data_raises(cls, features, labels, mask, message):
     with pytest.raises(ValueError, match=message):
         cls().fit(features, labels, mask)
+
+
+@pytest.mark.parametrize(
+    ("features", "message"),
+    [
+        (torch.tensor(X + 1j), "Complex data not supported: X is a torch tensor of torch.complex128; pass .* X.real"),
+        (torch.tensor(X, device="meta"), "X is a torch tensor on the device 'meta', which has no values"),
+        (
+            torch.tensor(X).to_sparse(),
+            "a torch tensor X must be dense, got layout torch.sparse_coo; use a SciPy",
+        ),
+    ],
+)
+def test_tensors_without_real_numbers_raise(features, message):
+    model = MaskedRidge().fit(X, Y)
+    for use in (model.predict, lambda features: model.fit(features, Y)):
+        with pytest.raises(ValueError, match=message):
+            use(features)
+
+
+@pytest.mark.parametrize("convert", [lambda X: X > 0, lambda X: (9 * X).int(), lambda X: X.clone().requires_grad_()])
+def test_tensors_of_other_types_are_numbers(convert):
+    features = convert(torch.tensor(X))
+    expected = MaskedRidge().fit(features.detach().numpy(), Y).predict_proba(features.detach().numpy())
+    np.testing.assert_allclose(MaskedRidge().fit(features, Y).predict_proba(features), expected, rtol=1e-9)
 
 
 def quantile(**params):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from spmld.labels import decode_missing, read_labels
-from spmld.labels.entries import mark_trusted
+from spmld.labels.entries import mark_trusted, read_weights
 from spmld.scale.inputs import read_signs, summarize_labels
 
 SIGNS = np.array([[1, -1, 0], [0, 1, -1]])
@@ -45,6 +45,10 @@ LABELS = read_labels([[1, 0], [0, None], [1, 1]])
         (torch.from_numpy(NUMBERS), None),
         (torch.from_numpy(2 * NUMBERS - 1), None),
         (torch.from_numpy(np.where(np.isnan(NUMBERS), 1, NUMBERS)), ~np.isnan(NUMBERS)),
+        (torch.from_numpy(NUMBERS).bfloat16(), ~np.isnan(NUMBERS)),
+        (torch.from_numpy(NUMBERS).to(torch.float8_e5m2), torch.from_numpy(~np.isnan(NUMBERS))),
+        (torch.from_numpy(NUMBERS).requires_grad_(), ~np.isnan(NUMBERS)),
+        (np.nan_to_num(NUMBERS), np.ma.array(~np.isnan(NUMBERS), mask=False)),
     ],
 )
 def test_all_forms_are_read_alike(Y, mask):
@@ -111,6 +115,9 @@ def test_three_values_are_ambiguous_and_can_be_decoded():
         decode_missing(SIGNS, missing=2)
     with pytest.raises(ValueError, match="Y must contain only -1, 0 and 1"):
         decode_missing([[5, 1]])
+    with pytest.raises(ValueError, match="Y must contain only -1, 0 and 1"):
+        decode_missing(np.array([[1 + 1j, 0]]))
+    np.testing.assert_array_equal(decode_missing(torch.tensor(SIGNS).bfloat16()), decode_missing(SIGNS))
 
 
 @pytest.mark.parametrize(
@@ -129,6 +136,15 @@ def test_three_values_are_ambiguous_and_can_be_decoded():
         ([[np.nan, np.nan]], None, "no observed entry: all 2 are missing"),
         ([[1, 0]], [[True]], r"mask must have the shape of the labels, \(1, 2\), got \(1, 1\)"),
         ([[1, 0]], [["a", "b"]], "mask must be boolean, True where a label is observed"),
+        ([[1, 0], [0, 1]], [[True, False], [True]], "mask must be rectangular"),
+        (
+            *([[1, 0]], np.ma.array([[True, True]], mask=[[False, True]])),
+            r"mask is a masked array with 1 masked values; pass mask.filled\(False\) if these labels are missing",
+        ),
+        (torch.tensor([[1 + 2j, 0]]), None, r"Y is a torch tensor of torch.complex64; pass its real part, Y.real"),
+        (torch.eye(2).to_sparse(), None, "a torch tensor Y must be dense, got layout torch.sparse_coo; use a SciPy"),
+        (torch.eye(2, device="meta"), None, "Y is a torch tensor on the device 'meta', which has no values"),
+        ([[1, 0]], torch.ones((1, 2), dtype=torch.bool).to_sparse(), "a torch tensor mask must be dense"),
     ],
 )
 def test_other_forms_raise(Y, mask, message):
@@ -206,3 +222,23 @@ def test_lists_of_tags_are_not_labels():
     for Y in (pd.Series([["rock"], ["pop", "jazz"]]), pd.DataFrame({"a": [["rock"], 1], "b": [1, 0]})):
         with pytest.raises(ValueError, match=r"labels must not be lists .*read_tags"):
             read_labels(Y)
+
+
+def test_entries_of_masked_and_complex_arrays_raise():
+    ones = np.ones((3, 2))
+    masked = np.ma.array(ones, mask=[[False, True]] * 3)
+    with pytest.raises(ValueError, match=r"entry_weight is a masked array with 3 masked values; pass .*filled\(0\)"):
+        read_weights(masked, LABELS.signs)
+    with pytest.raises(ValueError, match=r"trusted is a masked array with 3 masked values; pass .*filled\(False\)"):
+        mark_trusted(LABELS, masked)
+    with pytest.raises(ValueError, match="entry_weight must be an array of real numbers"):
+        read_weights(ones + 1j, LABELS.signs)
+    with pytest.raises(ValueError, match=r"entry_weight is a torch tensor of torch\.complex128"):
+        read_weights(torch.from_numpy(ones + 1j), LABELS.signs)
+    np.testing.assert_array_equal(read_weights(torch.ones((3, 2)).bfloat16(), LABELS.signs), LABELS.observed)
+
+
+@pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor")  # a future version of torch removes it
+def test_quantized_tensors_raise():
+    with pytest.raises(ValueError, match=r"Y is a torch tensor of torch\.qint8; pass Y\.dequantize\(\)"):
+        read_labels(torch.quantize_per_tensor(torch.eye(2), 1.0, 0, torch.qint8))

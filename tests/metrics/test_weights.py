@@ -155,7 +155,7 @@ def test_weights_of_missing_entries_are_ignored():
         (np.ones((3, 2)), r"entry_weight must have shape \(60, 5\) or \(60,\), got \(3, 2\)"),
         (-np.ones((60, 5)), r"entry_weight must be in \[0, 1e\+15\] for observed labels, got values from -1 to 0"),
         (np.full((60, 5), np.nan), r"entry_weight must be in \[0, 1e\+15\] for observed labels"),
-        ("much", "entry_weight must be an array of numbers, got 'much'"),
+        ("much", "entry_weight must be an array of real numbers, got 'much'"),
     ],
 )
 def test_weights_are_validated(weights, message):

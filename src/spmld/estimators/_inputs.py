@@ -13,7 +13,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
-from spmld._arrays import check_masked, check_sparse, features_to_numpy, move, namespace, to_numpy
+from spmld._arrays import check_masked, check_sparse, check_tensor, features_to_numpy, move, namespace, to_numpy
 from spmld.core.lazy_matrix import loaded
 from spmld.core.problem import Engine
 from spmld.labels import Labels, read_labels
@@ -37,9 +37,8 @@ def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
         X = validate_data(estimator, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset)
         check_overflow(X)
         return X
+    check_tensor(X, "X")
     xp = namespace(X)
-    if "strided" not in str(X.layout):
-        raise ValueError(f"a torch tensor X must be dense, got layout {X.layout}; use a SciPy sparse matrix instead")
     X = X.detach()
     if X.ndim != 2:
         raise ValueError(f"X must have shape (n_samples, n_features), got {tuple(X.shape)}")

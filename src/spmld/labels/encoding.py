@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from array_api_compat import is_torch_array
 from numpy.typing import NDArray
 
-from spmld._arrays import namespace, to_dense, to_numpy
+from spmld._arrays import check_masked, check_tensor, namespace, to_dense, to_numpy
 from spmld._frames import frame_like
 from spmld.labels.words import order_words, word_to_number
 
@@ -128,6 +128,7 @@ def read_labels(Y: Any, mask: Any = None, *, classes: Any = None, name: str = "Y
         return Y if mask is None else replace(Y, signs=Y.signs * _read_mask(mask, Y.shape))
     if sp.issparse(Y):
         return _read_sparse(Y, mask, classes, name)
+    check_tensor(Y, name)
     tensor = _read_tensor(Y) if mask is None and classes is None else None
     if tensor is not None:
         return Labels(*tensor)
@@ -152,10 +153,7 @@ def read_values(
     """Return labels as a matrix of values, which are observed, the names of a DataFrame, and whether Y is a vector."""
     names = list(Y.columns) if hasattr(Y, "columns") else None
     masked = np.ma.getmaskarray(Y) if isinstance(Y, np.ma.MaskedArray) else None
-    try:
-        values = to_numpy(to_dense(Y, name))
-    except ValueError as error:
-        raise ValueError(f"{name} must be rectangular, with the same number of labels in each row: {error}") from None
+    values = _to_array(Y, name)
     if values.ndim not in (1, 2):
         got = values.shape if values.ndim else f"a single value: {Y!r}"
         raise ValueError(f"{name} must have shape (n_samples, n_labels) or (n_samples,), got {got}")
@@ -173,6 +171,15 @@ def read_values(
         complex_data = "Complex data not supported: " if values.dtype.kind == "c" else ""
         raise ValueError(f"{complex_data}{name} has dtype {values.dtype}. Accepted: {_ACCEPTED}")
     return values, observed, names, one_dimensional
+
+
+def _to_array(values: Any, name: str) -> NDArray[Any]:
+    """Return labels or a mask as a NumPy array."""
+    dense = to_dense(values, name)
+    try:
+        return to_numpy(dense)
+    except ValueError as error:
+        raise ValueError(f"{name} must be rectangular, with the same number of labels in each row: {error}") from None
 
 
 def _read_objects(values: NDArray[Any], used: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
@@ -230,7 +237,8 @@ def decode_missing(Y: Any, missing: Literal[0, -1] = 0) -> Any:
     """
     if missing not in (0, -1):
         raise ValueError(f"missing must be 0 or -1, got {missing!r}")
-    values = np.asarray(to_dense(Y, "Y"), dtype=float)
+    values = to_numpy(to_dense(Y, "Y"))
+    values = values if values.dtype.kind == "c" else values.astype(float)
     if not np.isin(values, (-1.0, 0.0, 1.0)).all():
         raise ValueError("Y must contain only -1, 0 and 1")
     return frame_like(Y, np.where(values == missing, np.nan, (values == 1).astype(float)))
@@ -254,7 +262,8 @@ def _read_tensor(Y: Any) -> tuple[NDArray[np.int8], NDArray[Any]] | None:
 
 
 def _read_mask(mask: Any, shape: tuple[int, ...]) -> NDArray[np.bool_]:
-    values = np.asarray(to_dense(mask, "mask"))
+    check_masked(mask, "mask", "pass mask.filled(False) if these labels are missing, or mask.filled(True)")
+    values = _to_array(mask, "mask")
     if values.dtype.kind != "b" and not (values.dtype.kind in "iu" and np.isin(values, (0, 1)).all()):
         raise ValueError(f"mask must be boolean, True where a label is observed, got dtype {values.dtype}")
     if values.shape != shape:

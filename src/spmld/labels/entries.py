@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spmld._arrays import to_numpy
+from spmld._arrays import check_masked, check_tensor, to_numpy
 from spmld._io import shorten
 from spmld.labels.encoding import Labels
 
@@ -38,10 +38,15 @@ def read_weights(entry_weight: Any, signs: NDArray[Any]) -> NDArray[Any]:
     """
     if isinstance(entry_weight, np.ndarray) and entry_weight.dtype == bool and entry_weight.shape == signs.shape:
         return entry_weight & (signs != 0)
+    check_masked(entry_weight, "entry_weight", "pass entry_weight.filled(0) to ignore these entries")
+    check_tensor(entry_weight, "entry_weight")
     try:
-        weights = np.asarray(to_numpy(entry_weight), dtype=float)
+        weights = to_numpy(entry_weight)
+        if weights.dtype.kind == "c":
+            raise ValueError
+        weights = np.asarray(weights, dtype=float)
     except (TypeError, ValueError):
-        raise ValueError(shorten(f"entry_weight must be an array of numbers, got {entry_weight!r}")) from None
+        raise ValueError(shorten(f"entry_weight must be an array of real numbers, got {entry_weight!r}")) from None
     weights = np.where(signs != 0, _to_matrix(weights, signs.shape, "entry_weight"), 0.0)
     if not (weights.min() >= 0 and weights.max() <= MAX_WEIGHT):
         raise ValueError(
@@ -69,7 +74,9 @@ def read_trusted(trusted: Any, observed: NDArray[np.bool_]) -> NDArray[np.bool_]
     array([[False, False],
            [ True, False]])
     """
-    mask = np.asarray(to_numpy(trusted))
+    check_masked(trusted, "trusted", "pass trusted.filled(False) if these entries are not verified")
+    check_tensor(trusted, "trusted")
+    mask = to_numpy(trusted)
     if mask.dtype != bool and not np.isin(mask, (0, 1)).all():
         raise ValueError(f"trusted must be an array of bool, got values of type {mask.dtype}")
     return _to_matrix(mask.astype(bool), observed.shape, "trusted") & observed

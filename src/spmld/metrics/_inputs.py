@@ -79,8 +79,9 @@ def read_matrix(values: Any, labels: Labels, name: str) -> NDArray[Any]:
     """Return scores, predictions or probabilities as an array of the shape of the labels."""
     if isinstance(values, np.ma.MaskedArray):
         raise ValueError(f"{name} must not contain missing entries, got a masked array")
+    values = to_dense(values, name)
     try:
-        values = to_numpy(to_dense(values, name))
+        values = to_numpy(values)
     except ValueError as error:
         raise ValueError(f"{name} must have the same number of labels in each row: {error}") from None
     shape = labels.signs.shape
