@@ -3,6 +3,7 @@
 import codecs
 import csv
 import gzip
+import sys
 import warnings
 import zipfile
 from collections import Counter
@@ -81,8 +82,21 @@ def csv_blocks(
     The types of the columns are the same in all blocks: the file is read twice, first for the types. With `dtype`, one
     DataFrame has columns of this type.
     """
-    pandas, options = need("pandas"), _reader_options(file, encoding, sep, decimal)
+    options = _reader_options(file, encoding, sep, decimal)
     options |= {} if dtype is None else {"dtype": dtype}
+    try:
+        yield from _read_blocks(file, n_rows, encoding, options)
+    except ValueError as error:
+        if "EOF inside string" in str(error):
+            with open_text(file, encoding) as lines:
+                line = [start for start, _, _ in _numbered_rows(lines, options["sep"])][-1]
+            raise ValueError(f"a quote in line {line} is not closed; close it, or double quotes in a value") from None
+        raise
+
+
+def _read_blocks(file: Path, n_rows: int | None, encoding: str, options: dict[str, Any]) -> Iterator[Any]:
+    """Yield a CSV file as DataFrames, see `csv_blocks`."""
+    pandas = need("pandas")
     if n_rows is None:
         with open_text(file, encoding) as lines:
             yield pandas.read_csv(lines, **options)
@@ -174,8 +188,8 @@ def number_signs(lines: Iterable[str], separator: str) -> tuple[list[str], list[
     signs : list of set of str
         What the values of each column show: a decimal separator, "." or ","; "?" for a separator that may be that of
         decimals or of thousands, as in 1,234; "whole" for digits only, "code" if the first of several is 0, as in
-        007; "text" for values that are not numbers; "" for all others. A column is read up to the first decimal
-        separator or text.
+        007, or if floats would round them; "text" for values that are not numbers; "" for all others. A column is read
+        up to the first decimal separator or text.
 
     Raises
     ------
@@ -188,28 +202,41 @@ def number_signs(lines: Iterable[str], separator: str) -> tuple[list[str], list[
     >>> number_signs(["a;b", "1,5;1.000", "2;900"], ";")[1] == [{","}, {"?", "whole"}]
     True
     """
-    with _long_fields():
-        rows = csv.reader(lines, delimiter=separator)
-        names = next(rows)
-        signs: list[set[str]] = [set() for _ in names]
-        unknown = list(range(len(names)))
-        for row in filter(None, rows):
-            if len(row) != len(names):
-                raise ValueError(
-                    f"line {rows.line_num} has {len(row)} values, but there are {len(names)} columns; the separator is "
-                    f"{separator!r} (--sep for another one)"
-                )
-            for j in unknown:
-                if (sign := _sign(row[j])) not in signs[j]:
-                    signs[j].add(sign)
-                    unknown = [i for i in unknown if not signs[i] & _DECIDED]
+    rows = _numbered_rows(lines, separator)
+    _, _, names = next(rows, (0, 0, []))
+    if not names:
+        raise ValueError("it has no line with the names of the columns")
+    signs: list[set[str]] = [set() for _ in names]
+    unknown = list(range(len(names)))
+    for start, end, row in rows:
+        if len(row) != len(names):
+            several = f"the row in lines {start} to {end}, in which a quote may not be closed,"
+            raise ValueError(
+                f"{several if start < end else f'line {start}'} has {len(row)} values, but there are {len(names)} "
+                f"columns; the separator is {separator!r} (--sep for another one)"
+            )
+        for j in unknown:
+            if (sign := _sign(row[j])) not in signs[j]:
+                signs[j].add(sign)
+                unknown = [i for i in unknown if not signs[i] & _DECIDED]
     return names, signs
+
+
+def _numbered_rows(lines: Iterable[str], separator: str) -> Iterator[tuple[int, int, list[str]]]:
+    """Yield the numbers of the first and the last line, and the fields, of each row that is not blank."""
+    with _long_fields():
+        rows, start = csv.reader(lines, delimiter=separator), 1
+        for row in rows:
+            if len(row) > 1 or any(map(str.strip, row)):
+                yield start, rows.line_num, row
+            start = rows.line_num + 1
 
 
 def _sign(field: str) -> str:
     """Return what a field shows about its column, see `number_signs`; "" if it shows nothing."""
     if field.isdigit():
-        return "code" if field[0] == "0" and len(field) > 1 else "whole"
+        is_code = (field[0] == "0" and len(field) > 1) or len(field) > sys.float_info.dig
+        return "code" if is_code else "whole"
     if not field or field[1:].isdigit():
         return ""
     number = parse_number(field) if len(field) <= _MAX_NUMBER else None

@@ -179,6 +179,14 @@ def find_unreadable(column: Any, result: Any, kind: str, *options: tuple[str, st
     return [TableProblem(text, options, name, len(failed), n_values)]
 
 
+def find_too_large(frame: Any) -> list[TableProblem]:
+    """Return a problem for each column of numbers whose variance may overflow."""
+    limit = float(np.sqrt(np.finfo(float).max / max(1, len(frame)))) / 2  # a difference may be twice as large
+    largest = frame.select_dtypes("number").abs().max()
+    text = "column {!r} has numbers up to {:.3g}, which are too large to scale"
+    return [TableProblem(text.format(name, x), (), name) for name, x in largest.items() if x > limit]
+
+
 def describe_column(name: str, kind: str, encoder: "TableEncoder | None" = None) -> str:
     """Return the kind of a column, and how its values are read by a fitted encoder.
 

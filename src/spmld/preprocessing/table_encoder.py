@@ -144,6 +144,7 @@ class TableEncoder(TransformerMixin, Validated):
         self.date_formats_ = {name: _date_details(frame[name], self.day_first) for name in self._columns("date")}
         prepared, unreadable = self._prepare(frame)
         failed = [problem for problem in unreadable if self.strict or problem.count == problem.total]
+        failed += columns.find_too_large(prepared)
         if failed:
             raise TableError([replace(p, options=(("category", p.column), ("drop", p.column))) for p in failed])
         self.transformer_ = self._make_transformer(prepared, len(frame)).fit(prepared)
