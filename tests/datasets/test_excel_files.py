@@ -77,3 +77,13 @@ def test_only_the_sheet_that_is_used_is_noted(tmp_path):
     book.create_sheet("Sums").append(["=1+1"])
     book.save(tmp_path / "songs.xlsx")
     assert read(tmp_path / "songs.xlsx")[1] == ["sheet 'Sheet' is used; the other sheets are 'Sums' (sheet='Sums')"]
+
+
+def test_cells_of_text_keep_their_zeros_and_digits(tmp_path):
+    ids = ["007", "1234567890123456789", None, "1234567890123456788"]
+    save(tmp_path / "songs.xlsx", ["sid", "x", "label_sad"], *([name, i, i % 2] for i, name in enumerate(ids)))
+    frame, _ = read(tmp_path / "songs.xlsx")
+    assert frame["sid"].fillna("").tolist() == ["007", "1234567890123456789", "", "1234567890123456788"]
+    assert (frame["x"].dtype, frame["label_sad"].dtype) == (np.int64, np.int64)
+    data, _ = read(tmp_path / "songs.xlsx", lambda path: read_dataset(path, number="sid"))
+    assert data.columns == {"sid": "number", "x": "number"}

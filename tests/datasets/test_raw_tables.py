@@ -206,3 +206,20 @@ def test_repeated_keys_raise_with_the_line(name, text, message, tmp_path):
 def test_lists_are_read_with_any_space(tmp_path):
     (tmp_path / "file.json").write_text(' [ {"a": "],["} ,\n\t{"a": [1, 2]}\n]\n')
     assert read_table(tmp_path / "file.json").to_dict("list") == {"a": ["],[", [1, 2]]}
+
+
+@pytest.mark.parametrize("text", ['{"a": 1}\n{"a": "\\ud800"}\n', '{"a": 1}\n{"a": [{"b\\udc00": 1}]}\n'])
+def test_half_of_a_character_raises_with_the_line(text, tmp_path):
+    (tmp_path / "file.jsonl").write_text(text)
+    with pytest.raises(ValueError, match=r"line 2 has '\\ud[8c]00', which is half of a character"):
+        read_table(tmp_path / "file.jsonl")
+    (tmp_path / "file.jsonl").write_text('{"a": "\\ud83d\\uDE00"}')
+    assert read_table(tmp_path / "file.jsonl").to_dict("list") == {"a": ["\U0001f600"]}
+
+
+def test_truth_values_are_counted_beside_numbers_with_units():
+    frame = pd.DataFrame({"weight": [True, "5 kg", "<6 kg", False] * 3, "label_a": [0, 1, 1, 0] * 3})
+    with pytest.warns(TableWarning) as notes:
+        from_frame(frame)
+    texts = [str(note.message) for note in notes]
+    assert any("'weight' has the unit 'kg': '5 kg' is read as 5, and 6 values have no unit" in text for text in texts)

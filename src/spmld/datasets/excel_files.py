@@ -31,7 +31,7 @@ def read_excel(file: Path, n_rows: int | None, *, sheet: str | None = None) -> I
         warn_of_repeated("" if name != name else str(name) for name in head.iloc[0])
         for text in _absent_values(book.book[sheet]):
             warnings.warn(TableWarning(TableProblem(text)), stacklevel=2)
-        yield pandas.read_excel(book, sheet_name=sheet)
+        yield pandas.read_excel(book, sheet_name=sheet, dtype=object).infer_objects()  # text such as 007 is no number
 
 
 def _absent_values(sheet: Any) -> list[str]:

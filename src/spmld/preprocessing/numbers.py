@@ -138,8 +138,8 @@ class NumberTexts:
     def __init__(self, column: Any, decimal: str | None = None) -> None:
         objects = column.astype(object)
         self.objects = objects.map(lambda value: str(value) if isinstance(value, NESTED) else value)
-        self.counts = self.objects.value_counts(sort=False)
-        parsed = {value: parse_number(value) for value in self.counts.index}
+        self.counts: dict[Any, int] = self.objects.value_counts(sort=False).to_dict()
+        parsed = {value: parse_number(value) for value in self.counts}
         self.parsed = {value: number for value, number in parsed.items() if number is not None}
         self.distinct, self.decimal, numbers = list(parsed), decimal, list(self.parsed.values())
         n_shown = [sum(number.decimal == sign for number in numbers) for sign in ".,"]
@@ -148,7 +148,7 @@ class NumberTexts:
         self.is_clear = not unclear or decimal is not None or sum(map(bool, n_shown)) == 1
         units: Counter[str] = Counter()
         for value, number in self.parsed.items():
-            units[number.unit] += int(self.counts[value]) if number.unit else 0
+            units[number.unit] += self.counts[value] if number.unit else 0
         words = {fold_spelling(str(value)) for value in self.distinct if not is_missing_word(value)}
         are_words = bool(words) and words <= POSITIVE_WORDS | NEGATIVE_WORDS and not words <= {"0", "1"}
         plausible = decimal or self.shown or _plausible_decimal(numbers, unclear)
@@ -191,12 +191,14 @@ class NumberTexts:
             notes.append(TableProblem(f"column {name!r} has thousands separators: {example}", category))
         if with_unit:
             example = f"{with_unit[0]!r} is read as {numbers[with_unit[0]][1]:.10g}"
-            n_without = int(self.counts[[value for value, (number, _) in numbers.items() if not number.unit]].sum())
+            n_without = sum(self.counts[value] for value, (number, _) in numbers.items() if not number.unit)
             without = f", and {n_without} values have no unit" if n_without else ""
             notes.append(TableProblem(f"column {name!r} has the unit {form.unit!r}: {example}{without}", category))
         if bounds:
             example = f"{bounds[0]!r}, which is read as {numbers[bounds[0]][1]:.10g}"
-            text = f"{int(self.counts[bounds].sum())} values of column {name!r} are bounds, such as {example}"
+            text = (
+                f"{sum(self.counts[value] for value in bounds)} values of column {name!r} are bounds, such as {example}"
+            )
             notes.append(TableProblem(text, category))
         return notes
 
