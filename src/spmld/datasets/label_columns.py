@@ -14,6 +14,7 @@ from spmld.labels.separators import guess_separator, split_tags
 from spmld.labels.words import fold_spelling, word_to_number
 from spmld.preprocessing.columns import column_kind, is_nested, without_missing_words
 from spmld.preprocessing.dates import FIRST_VALUES
+from spmld.preprocessing.numbers import NESTED
 from spmld.preprocessing.problems import TableProblem
 
 MIN_SAMPLES = 10
@@ -51,7 +52,7 @@ def no_labels(frame: Any, columns: Sequence[str], prefix: str) -> TableProblem:
 
 
 def _looks_like_label(column: Any) -> bool:
-    values = column.dropna().unique()
+    values = column[~column.map(lambda value: isinstance(value, NESTED))].dropna().unique()
     numbers = {word_to_number(v.strip() if isinstance(v, str) else str(v).removesuffix(".0")) for v in values[:20]}
     return 0 < len(values) <= 4 and None not in numbers and 1.0 in numbers
 
