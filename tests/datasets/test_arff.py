@@ -191,6 +191,7 @@ def test_quoted_names_are_read_back(name):
         ("0.5,yes,1,0", "5,%d,1,0", "line 9: 'loud' must be one of no, yes, got '%d'"),
         ("0.5,yes,1,0", "5,yes%,1", "line 9: expected 4 values, one for each attribute, got 3"),
         ("0.5,yes,1,0", "{0 1,9 1}", "line 9: expected indices from 0 to 3, got 9"),
+        ("0.5,yes,1,0", "{0 1,2 1,2 0}", "line 9: expected each index once, got '{0 1,2 1,2 0}'"),
         ("loud {no,yes}", "loud date", "line 4: an attribute has the type 'date', accepted: numeric"),
         ("loud {no,yes}", "pitch {no,yes}", "line 4: the attribute 'pitch' is declared a second time"),
         ("@data", "data", "line 7: expected a declaration or a comment, got 'data'"),

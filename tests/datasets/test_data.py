@@ -76,6 +76,8 @@ def test_joining_different_features_or_labels_raises():
         ({"feature_names": ["a", "a"]}, "feature_names must be unique, got 'a' more than once"),
         ({"train": [0]}, "must be passed together, got only one"),
         ({"train": [0], "test": [3]}, "test must be a list of indices from 0 to 2"),
+        ({"train": [0], "test": [1.5]}, "test must be a list of integers, got values of type float64"),
+        ({"train": [True, False, True], "test": [2]}, "train must be a list of integers, got .* bool; np.flatnonzero"),
         ({"train": [0, 1], "test": [1]}, "must not have samples in common"),
     ],
 )

@@ -223,3 +223,29 @@ def test_truth_values_are_counted_beside_numbers_with_units():
         from_frame(frame)
     texts = [str(note.message) for note in notes]
     assert any("'weight' has the unit 'kg': '5 kg' is read as 5, and 6 values have no unit" in text for text in texts)
+
+
+@pytest.mark.parametrize("n_rows", [None, 2])
+def test_bytes_of_a_parquet_file_are_text(n_rows, tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    names, path = pyarrow.array([b"a", None, "\u00e9".encode()]), tmp_path / "file.parquet"
+    pytest.importorskip("pyarrow.parquet").write_table(pyarrow.table({"name": names, "x": [1, 2, 3]}), path)
+    frame = pd.concat(read_table_blocks(path, n_rows=n_rows))
+    assert frame["name"].fillna("").tolist() == ["a", "", "\u00e9"]
+    pytest.importorskip("pyarrow.parquet").write_table(pyarrow.table({"name": [b"a", b"\xff"]}), path)
+    with pytest.raises(ValueError, match="column 'name' has bytes that are not UTF-8 text"):
+        list(read_table_blocks(path, n_rows=n_rows))
+
+
+def test_short_floats_with_gaps_are_numbers():
+    x = pd.Series([0.5, None, 1.5, 2.0], dtype="float16")
+    frame = pd.DataFrame({"nr": x, "x": x, "y": x.astype(float), "label_a": [0, 1, 1, 0]})
+    data = from_frame(frame, id="nr")
+    np.testing.assert_array_equal(data.X[:, 0], data.X[:, 1])
+    assert data.sample_names == [0.5, "", 1.5, 2.0]
+
+
+def test_nested_columns_do_not_look_like_labels():
+    frame = pd.DataFrame({"x": [1.0, 2.0], "places": [{"a": 1}, {"a": 2}], "sad": [0, 1]})
+    with pytest.raises(TableError, match=r"Columns that look like labels or tags: sad \(labels='sad'\)"):
+        from_frame(frame)

@@ -74,7 +74,7 @@ def test_parquet_files_that_describe_too_much_data_raise(tmp_path, monkeypatch):
     def fail(*_, **__):
         raise MemoryError("malloc of size 549755813888 failed")
 
-    monkeypatch.setattr("pandas.read_parquet", fail)
+    monkeypatch.setattr("pyarrow.parquet.ParquetFile.read", fail)
     monkeypatch.setattr("pyarrow.parquet.ParquetFile.iter_batches", fail)
     for read in (read_table, lambda path: list(read_table_blocks(path))):
         with pytest.raises(

@@ -248,6 +248,8 @@ def _row(line: str, n_attributes: int) -> dict[int, str | None]:
     if any(len(pair) != 2 or not pair[0].isdecimal() for pair in pairs):
         raise ValueError(f"expected an index and a value between commas, got {line[:80]!r}")
     row = {int(index): _value(value) for index, value in pairs}
+    if len(row) < len(pairs):
+        raise ValueError(f"expected each index once, got {line[:80]!r}")
     if row and max(row) >= n_attributes:
         raise ValueError(f"expected indices from 0 to {n_attributes - 1}, got {max(row)}")
     return row

@@ -204,7 +204,11 @@ def _check_names(names: Sequence[str], count: int, letter: str, kind: str) -> li
 def _check_indices(indices: Any, n_samples: int, part: str) -> Any:
     if indices is None:
         return None
-    indices = np.asarray(indices, dtype=np.intp)
+    indices = np.asarray(indices)
+    if indices.size and indices.dtype.kind not in "iu":
+        text = f"{part} must be a list of integers, got values of type {indices.dtype}"
+        raise ValueError(f"{text}; np.flatnonzero returns the indices of an array of bool")
+    indices = indices.astype(np.intp)
     if indices.ndim != 1 or (indices.size and (indices.min() < 0 or indices.max() >= n_samples)):
         raise ValueError(f"{part} must be a list of indices from 0 to {n_samples - 1}")
     return indices

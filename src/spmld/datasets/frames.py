@@ -178,7 +178,7 @@ def sample_names(frame: Any, roles: TableRoles) -> list[Any] | None:
         return None
     column = frame[roles.id]
     known = column.dropna()
-    if column.dtype.kind == "f" and (known % 1 == 0).all() and (known.abs() < 2**53).all():
+    if column.dtype.kind == "f" and (known % 1 == 0).all() and (known.astype(float).abs() < 2**53).all():
         column = column.astype("Int64")  # pandas reads whole numbers with gaps as 1.0, 2.0
     return column.astype(object).where(column.notna(), "").tolist()
 

@@ -199,12 +199,19 @@ _BETWEEN_ITEMS = re.compile(r"[\s,]*")
 
 
 def _read_parquet(file: Path, n_rows: int | None) -> Iterator[Any]:
-    if n_rows is None:
-        yield need("pandas").read_parquet(file)
-        return
     with need("pyarrow.parquet").ParquetFile(file) as table:
-        for batch in table.iter_batches(n_rows) if table.metadata.num_rows else [table.read()]:
-            yield batch.to_pandas()
+        whole = n_rows is None or table.metadata.num_rows == 0
+        for batch in [table.read()] if whole else table.iter_batches(n_rows):
+            frame = batch.to_pandas()
+            yield frame.apply(_decode) if "binary" in map(str, batch.schema.types) else frame
+
+
+def _decode(column: Any) -> Any:
+    """Return a column whose bytes are text."""
+    try:
+        return column.map(lambda value: value.decode() if isinstance(value, bytes) else value)
+    except UnicodeDecodeError:
+        raise ValueError(f"column {column.name!r} has bytes that are not UTF-8 text; write it as text") from None
 
 
 class TableFormat(NamedTuple):

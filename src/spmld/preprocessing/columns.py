@@ -226,7 +226,8 @@ def column_notes(column: Any, encoder: "TableEncoder") -> list[TableProblem]:
         return NumberTexts(without_missing_words(values)).unit_notes(name)
     else:
         return []
-    words = values[~values.isin(without_missing_words(values).unique())].astype(str)
+    texts = values[:0].astype(object) if is_typed(values) else values
+    words = texts[~texts.isin(without_missing_words(texts).unique())].astype(str)
     words = words[words.str.strip() != ""]
     if len(words):
         text = f"{len(words)} values of the {kind} column {name!r}, such as {words.iloc[0]!r}, are treated as missing"
