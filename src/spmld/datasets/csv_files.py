@@ -215,10 +215,11 @@ def number_signs(lines: Iterable[str], separator: str) -> tuple[list[str], list[
                 f"{several if start < end else f'line {start}'} has {len(row)} values, but there are {len(names)} "
                 f"columns; the separator is {separator!r} (--sep for another one)"
             )
-        for j in unknown:
-            if (sign := _sign(row[j])) not in signs[j]:
-                signs[j].add(sign)
-                unknown = [i for i in unknown if not signs[i] & _DECIDED]
+        shown = [(j, sign) for j in unknown if (sign := _sign(row[j])) not in signs[j]]
+        for j, sign in shown:
+            signs[j].add(sign)
+        if shown:
+            unknown = [j for j in unknown if not signs[j] & _DECIDED]
     return names, signs
 
 
