@@ -118,6 +118,8 @@ def test_notes_count_words_that_are_not_tags():
     roles = TableRoles(tags="tags", negative=["none", "-"], missing="n/a")
     passed = read_label_columns(frame, roles)
     assert (passed.names, len(passed.notes)) == (["a", "b", "c"], 1)
+
+
 def test_suggested_labels_have_no_other_role():
     frame = pd.DataFrame({"x": X, "is_new": [0, 1] * 15, "is_sad": [1, 0] * 15, "is_checked": [1, 0, 0] * 10})
     for roles, options in (

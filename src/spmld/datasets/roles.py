@@ -219,5 +219,3 @@ def _read_empty_fields(frame: Any, roles: TableRoles, labels: LabelColumns) -> N
     if np.isnan(Y).all():
         text = f"all fields of the label columns are empty: {list_names(frame.columns)}"
         labels.problems.append(TableProblem(text))
-
-
