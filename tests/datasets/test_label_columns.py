@@ -65,6 +65,13 @@ def test_the_error_names_the_column_the_label_and_the_options():
     assert list(from_frame(frame, drop=["mood", "calmness"]).columns) == ["tempo"]
 
 
+def test_a_declared_text_may_name_the_labels():
+    frame = table(review=np.where(SAD, "a slow and sad song", "a song"))
+    with pytest.raises(TableError, match="column 'review' determines the label sad"):
+        from_frame(frame)
+    assert "review" in from_frame(frame, text="review").columns
+
+
 def test_labels_that_are_tags_are_determined_too():
     tags = np.where(SAD, np.where(CALM, "sad, calm", "sad"), np.where(CALM, "calm", "other"))
     frame = pd.DataFrame({"tempo": TEMPO, "mood": COPIES["words"], "tags": tags})

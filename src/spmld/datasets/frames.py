@@ -98,7 +98,7 @@ def from_frame(frame: Any, *, name: str = "", source: str = "", **roles: Any) ->
         raise TableError(getattr(error, "problems", [TableProblem(str(error))]), source) from error
     used_names = [name for name, kind in kinds.items() if kind not in columns.IGNORED_KINDS]
     distinct = ~_repeated_rows(frame, table, kinds)
-    candidates = features[[name for name in used_names if name not in table.keep]]
+    candidates = features[[name for name in used_names if name not in (*table.keep, *table.text)]]
     if problems := copies_of_labels(candidates[distinct], labels.Y[distinct], labels.names):
         raise TableError(problems, source)
     notes = [*labels.notes, *_feature_notes(features, table, kinds, encoder)]

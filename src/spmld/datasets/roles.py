@@ -66,7 +66,8 @@ class TableRoles:
         Columns to ignore.
     keep : sequence of str, default=()
         Features that may determine a label, or look like one. Without it, a feature is an error if each of its values
-        occurs with one value of a label only, in many samples, since it is then a copy of the label.
+        occurs with one value of a label only, in many samples, since it is then a copy of the label. Columns in `text`
+        need not be named here.
     day_first : bool, default=False
         Whether the day comes first in dates such as 03/04/2024 if all dates can be read in both orders.
     decimal : {".", ","}, optional
