@@ -17,10 +17,10 @@ import sys
 import numpy as np
 from scipy.special import expit, logit
 
-from spmld.estimators import fit_consensus
-from spmld.labels import read_annotators, read_labels
-from spmld.noise import NoiseRates, find_consensus
-from spmld.noise.annotators import answer_evidence, count_errors
+from spmld.annotators import find_consensus, fit_consensus, read_annotators
+from spmld.annotators.consensus import answer_evidence, count_errors
+from spmld.labels import read_labels
+from spmld.noise import NoiseRates
 from studies.data import load
 
 NAMES = ("emotions", "scene", "medical", "business")

@@ -18,8 +18,8 @@ from scipy.special import expit
 from spmld import LabelPrior, MaskedLogistic, SelfPacedEnsemble
 from spmld._table import TextTable
 from spmld.audit import find_label_issues
+from spmld.ensemble.noise_scores import NOISE_CS
 from spmld.estimators import FeatureScaler
-from spmld.estimators.ensemble.noise_scores import NOISE_CS
 from spmld.labels import hide_labels
 from spmld.metrics import log_loss, micro_f1
 from spmld.model_selection import cross_fit, make_folds

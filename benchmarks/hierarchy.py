@@ -18,8 +18,8 @@ from sklearn.impute import SimpleImputer
 from spmld import HierarchicalClassifier, MaskedRidge, SelfPacedEnsemble
 from spmld._table import TextTable
 from spmld.datasets import read_dataset
-from spmld.estimators import View
-from spmld.estimators.ensemble.views import N_TREES
+from spmld.ensemble import View
+from spmld.ensemble.views import N_TREES
 from spmld.estimators.scaling import LandmarkFeatures
 from spmld.labels import hide_labels
 from spmld.metrics import micro_average_precision

@@ -22,10 +22,10 @@ import numpy as np
 from benchmarks.review import make_data, queue_order
 from spmld import SelfPacedEnsemble
 from spmld._table import TextTable
+from spmld.app.review.queue import update_issues
 from spmld.audit import find_label_issues
 from spmld.labels import corrupt_labels
 from spmld.metrics import micro_f1, ranking_loss
-from spmld.review.queue import update_issues
 from studies.data import load
 
 NAMES = ("emotions", "medical", "business")

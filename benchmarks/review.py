@@ -10,7 +10,7 @@ among the training samples; seeds 0 and 1.
 
 The orders are
 
-- spmld: the queue of `spmld.review.make_queue`, updated with the decisions after each point of the curve up to 30 %
+- spmld: the queue of `spmld.app.review.make_queue`, updated with the decisions after each point of the curve up to 30 %
   of the entries, as `spmld review` does after every 50 decisions;
 - spmld, fixed: the same queue without updates;
 - cleanlab: ascending self-confidence, the probability of the given label, of the out-of-fold probabilities of the same
@@ -30,12 +30,12 @@ import numpy as np
 
 from spmld import MaskedLogistic
 from spmld._table import TextTable
+from spmld.app.review import make_queue
+from spmld.app.review.queue import update_issues
 from spmld.audit import find_label_issues
 from spmld.estimators import FeatureScaler
 from spmld.labels import corrupt_labels
 from spmld.metrics import micro_f1, ranking_loss
-from spmld.review import make_queue
-from spmld.review.queue import update_issues
 from studies.data import load
 
 NAMES = ("business", "education", "emotions", "enron", "medical")

@@ -22,15 +22,15 @@ from urllib.request import Request, urlopen
 import numpy as np
 
 from spmld._table import TextTable
+from spmld.app.review import AnnotationStore, ReviewServer, ReviewSession, make_queue
+from spmld.app.review.evidence import Evidence
+from spmld.app.review.queue import update_issues
+from spmld.app.review.samples import TableSamples
+from spmld.app.review.text_tables import CsvTable
 from spmld.audit import find_label_issues
 from spmld.datasets import make_planted
 from spmld.labels import corrupt_labels, hide_labels
-from spmld.review import AnnotationStore, ReviewServer, ReviewSession, make_queue
-from spmld.review.evidence import Evidence
-from spmld.review.queue import update_issues
-from spmld.review.samples import TableSamples
-from spmld.review.text_tables import CsvTable
-from tests.reports.browser import CHROMIUM, Browser
+from tests.app.reports.browser import CHROMIUM, Browser
 
 N_FEATURES, N_LABELS, N_KEYS = 200, 8, 500
 PATHS = ("/", "/colors.css", "/page.css", "/page.js", "/api/entries")

@@ -24,7 +24,7 @@ def main():
         save(model, path)
         commands = {
             "import spmld": ["-c", "import spmld"],
-            "spmld --help": ["-m", "spmld.cli", "--help"],
+            "spmld --help": ["-m", "spmld.app.commands", "--help"],
             "import sklearn.base": ["-c", "import sklearn.base"],
             "import skops.io": ["-c", "import skops.io"],
             "load a model, first prediction": ["-c", PREDICT.format(path=path, d=data.X.shape[1])],

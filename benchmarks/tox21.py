@@ -17,7 +17,7 @@ from sklearn.metrics import average_precision_score, f1_score, matthews_corrcoef
 from spmld import MaskedBoosting, SelfPacedEnsemble
 from spmld._table import TextTable
 from spmld.datasets.registry import find_file
-from spmld.estimators.ensemble.views import default_views
+from spmld.ensemble.views import default_views
 from spmld.metrics import expected_calibration_error, log_loss
 
 COLUMNS = ("task", "model", "AUC", "F1", "MCC", "average precision", "log loss", "ECE")

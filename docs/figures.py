@@ -16,20 +16,20 @@ from matplotlib import pyplot as plt
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from spmld import SPMLD, MaskedLogistic, SelfPacedEnsemble
+from spmld.annotators import find_consensus, fit_consensus, read_annotators
+from spmld.app.review import make_queue
 from spmld.audit import find_label_issues
 from spmld.core.losses import logistic
 from spmld.datasets import make_planted, make_songs
-from spmld.estimators import fit_consensus
 from spmld.inspection import top_features
-from spmld.labels import Hierarchy, hide_labels, read_annotators
+from spmld.labels import Hierarchy, hide_labels
 from spmld.metrics import micro_f1, ranking_loss
 from spmld.model_selection import ThresholdClassifier, cross_fit, make_folds
 from spmld.monitoring import monitor
-from spmld.noise import PooledCalibration, find_consensus
+from spmld.noise import PooledCalibration
 from spmld.noise.curve import Curve
 from spmld.pacing import ColumnGroups, HardPacing, LinearPacing, LogarithmicPacing, PacingParameters
 from spmld.plotting import CorrelationDisplay, PacingDisplay, ReliabilityDisplay
-from spmld.review import make_queue
 
 FOLDER = Path(__file__).parent / "_static" / "figures"
 BLUE, RED, GREEN, GRAY, ORANGE = "#0072B2", "#D55E00", "#009E73", "#9A9A9A", "#E69F00"

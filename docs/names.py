@@ -9,13 +9,13 @@ PUBLIC = {
     ),
     "spmld.estimators": (
         "Components of estimators",
-        "MultiLabelEstimator Completion View FeatureScaler positive_unlabeled fit_consensus",
+        "MultiLabelEstimator Completion FeatureScaler positive_unlabeled",
     ),
+    "spmld.ensemble": ("Components of the ensemble", "View DependencyCorrection"),
     "spmld.scale": ("Row blocks", ""),
     "spmld.labels": (
         "Labels with missing entries",
-        "Hierarchy read_labels Labels read_annotators AnnotatorLabels LabelWarning read_tags decode_missing "
-        "hide_labels corrupt_labels",
+        "Hierarchy read_labels Labels LabelWarning read_tags decode_missing hide_labels corrupt_labels",
     ),
     "spmld.pacing": (
         "Self-paced weights",
@@ -41,24 +41,27 @@ PUBLIC = {
     ),
     "spmld.noise": (
         "Noise model",
-        "estimate_noise NoiseEstimate NoiseRates PooledCalibration find_consensus Consensus",
+        "estimate_noise NoiseEstimate NoiseRates PooledCalibration",
+    ),
+    "spmld.annotators": (
+        "Labels of several annotators",
+        "read_annotators AnnotatorLabels fit_consensus find_consensus Consensus",
     ),
     "spmld.audit": ("Detection of label errors", "find_label_issues LabelIssues ErrorEstimate"),
     "spmld.datasets": (
         "Data sets",
-        "make_songs make_planted Dataset read_dataset write_dataset load_dataset read_table read_hierarchy from_frame "
-        "TableRoles TableError TableWarning describe "
+        "make_songs make_planted Dataset read_dataset write_dataset load_dataset read_hierarchy from_frame describe "
         "list_datasets fetch_dataset",
     ),
-    "spmld.preprocessing": ("Encoding of tables", "TableEncoder"),
-    "spmld.persistence": ("Model files", "Checkpoint ModelFileError"),
+    "spmld.tables": ("Tables", "TableEncoder read_table TableRoles TableError TableWarning"),
+    "spmld.export": ("Model files", "Checkpoint ModelFileError"),
     "spmld.inspection": ("Explanations", "Explanation TopFeatures"),
     "spmld.plotting": (
         "Display objects",
         "PacingDisplay CorrelationDisplay ReliabilityDisplay",
     ),
-    "spmld.reports": ("HTML reports", "model_report monitoring_report"),
-    "spmld.review": (
+    "spmld.app.reports": ("HTML reports", "model_report monitoring_report"),
+    "spmld.app.review": (
         "Review of labels by people",
         "make_queue sample_queue Annotation AnnotationStore read_annotations apply_annotations export_entries "
         "open_table TagColumn ReviewServer ReviewSession",

@@ -18,10 +18,10 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from spmld import PerLabelClassifier, SelfPacedEnsemble
+from spmld.app.reports import model_report
 from spmld.audit import find_label_issues
 from spmld.datasets import make_songs
 from spmld.metrics import macro_f1, micro_f1, ranking_loss
-from spmld.reports import model_report
 
 threadpool_limits(1)  # small matrices are faster with one thread
 folder = Path("demo")

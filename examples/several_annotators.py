@@ -11,9 +11,8 @@ import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from spmld import MaskedLogistic
+from spmld.annotators import fit_consensus, read_annotators
 from spmld.datasets import make_songs
-from spmld.estimators import fit_consensus
-from spmld.labels import read_annotators
 from spmld.metrics import ranking_loss
 
 NAMES, ERROR_RATES = ["ann", "bob", "dan", "eve"], np.array([0.03, 0.1, 0.2, 0.35])

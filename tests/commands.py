@@ -14,7 +14,8 @@ from pathlib import Path
 TIMEOUT = 300  # seconds
 LIBRARIES = (
     "matplotlib.pyplot openpyxl pandas pyarrow.parquet rich.console scipy.stats skops.io sklearn.compose "
-    "sklearn.ensemble sklearn.linear_model sklearn.model_selection sklearn.svm spmld.cli.fit spmld.reports spmld.review"
+    "sklearn.ensemble sklearn.linear_model sklearn.model_selection sklearn.svm "
+    "spmld.app.commands.fit spmld.app.reports spmld.app.review"
 )
 os.environ.setdefault("MPLBACKEND", "Agg")  # no windows
 _SERVER = multiprocessing.get_context("forkserver")
@@ -41,7 +42,7 @@ def start(function, *args, folder, out, err, **environment):
 
 def spmld(*args):
     """Run `spmld` in this process."""
-    from spmld.cli import main
+    from spmld.app.commands import main
 
     main(list(args))
 

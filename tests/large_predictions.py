@@ -53,7 +53,17 @@ def write_repeated(block, times, file):
 def predict(model, file, out):
     """Run the command; return the peak memory of its process in MB and the seconds."""
     begun = time.monotonic()
-    arguments = [sys.executable, "-m", "spmld.cli", "predict", str(model), str(file), "-o", str(out), "--force"]
+    arguments = [
+        sys.executable,
+        "-m",
+        "spmld.app.commands",
+        "predict",
+        str(model),
+        str(file),
+        "-o",
+        str(out),
+        "--force",
+    ]
     process = subprocess.Popen(arguments, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)

@@ -19,13 +19,13 @@ import numpy as np
 from sklearn.model_selection import GridSearchCV
 
 import spmld
+from spmld.app.commands import main as command
 from spmld.audit import find_label_issues
-from spmld.cli import main as command
 from spmld.datasets import Dataset, make_planted, read_dataset, write_dataset
 from spmld.metrics import evaluate
 from spmld.model_selection import MultilabelStratifiedKFold, compare
+from tests.app.review.cases import send, serve
 from tests.estimators.cases import ESTIMATORS, make
-from tests.review.cases import send, serve
 
 MAX_GROWTH_MB = 20.0
 """Growth of memory that is within the noise of the allocator."""

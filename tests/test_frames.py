@@ -9,9 +9,9 @@ import pytest
 from sklearn.pipeline import make_pipeline
 
 from spmld import MaskedLogistic, RowBlocks
-from spmld.datasets import TableError, from_frame
+from spmld.datasets import from_frame
 from spmld.labels import decode_missing, hide_labels
-from spmld.preprocessing import TableEncoder
+from spmld.tables import TableEncoder, TableError
 
 pl = pytest.importorskip("polars")
 

@@ -12,9 +12,9 @@ import pytest
 from spmld import LabelPrior
 from spmld._io import reading, writing
 from spmld._table import TableCell, TextTable, csv_text, from_csv_text
-from spmld.cli.loading import Source
+from spmld.app.commands.loading import Source
+from spmld.export import ModelFileError
 from spmld.labels import read_labels
-from spmld.persistence import ModelFileError
 from tests.commands import run_command
 
 FULL_WIDTH = ["\uff1d1+1", "\uff0b1+a", "\uff0d1", "\uff20SUM(A1)"]
@@ -92,7 +92,7 @@ def test_copies_of_tables_keep_formulas_and_lists_have_none(tmp_path, extension)
 
 def test_html_has_no_nul_characters():
     pytest.importorskip("jinja2")
-    from spmld.reports.page import page
+    from spmld.app.reports.page import page
 
     assert "\0" not in TextTable(["a\0"], [["b\0"]], title="t\0", note="n\0").to_html()
     assert "a\ufffdb" in page("a\0b", "", [])

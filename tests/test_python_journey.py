@@ -20,7 +20,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 import spmld
 from spmld.model_selection import MultilabelStratifiedKFold, cross_val_predict
 from spmld.metrics import macro_auc, scorer
-from spmld.reports import model_report
+from spmld.app.reports import model_report
 
 songs = pd.read_csv("songs.csv", index_col="song")
 tags = songs[["calm", "lively"]]

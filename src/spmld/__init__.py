@@ -3,12 +3,12 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from spmld.ensemble import HierarchicalClassifier, SelfPacedEnsemble
     from spmld.estimators import (
         GLOCAL,
         LEML,
         MLLRC,
         SPMLD,
-        HierarchicalClassifier,
         LabelPrior,
         MaskedBoosting,
         MaskedForest,
@@ -17,10 +17,9 @@ if TYPE_CHECKING:
         MLkNN,
         PerLabelClassifier,
         SelfPacedClassifier,
-        SelfPacedEnsemble,
     )
+    from spmld.export import ModelInfo, export_onnx, load, model_info, save
     from spmld.inspection import explain, top_features
-    from spmld.persistence import ModelInfo, export_onnx, load, model_info, save
     from spmld.scale import RowBlocks
 
 __all__ = [
@@ -52,9 +51,10 @@ __all__ = [
 __version__ = "0.1.0"
 
 _MODULES = {
+    "spmld.ensemble": {"HierarchicalClassifier", "SelfPacedEnsemble"},
     "spmld.scale": {"RowBlocks"},
     "spmld.inspection": {"explain", "top_features"},
-    "spmld.persistence": {"ModelInfo", "export_onnx", "load", "model_info", "save"},
+    "spmld.export": {"ModelInfo", "export_onnx", "load", "model_info", "save"},
 }
 
 

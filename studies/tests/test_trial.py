@@ -202,7 +202,7 @@ def test_the_version_names_the_commit_of_the_code(monkeypatch):
     monkeypatch.setattr(module, "_git", lambda command, *arguments: outputs[command])
     version = module.code_version.__wrapped__
     assert version() == f"{spmld.__version__}+20260102.0a1b2c3d"
-    outputs["status"] = " M src/spmld/cli/main.py"
+    outputs["status"] = " M src/spmld/app/commands/main.py"
     assert version() == f"{spmld.__version__}+20260102.0a1b2c3d.changed"
 
     def without_git(*arguments):

@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from spmld.datasets import TableError, from_frame
+from spmld.datasets import from_frame
 from spmld.datasets.dataset import Dataset, join_split
+from spmld.tables import TableError
 
 X = np.arange(6).reshape(3, 2)
 

@@ -6,9 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from spmld.datasets import Dataset, TableRoles, from_frame, read_hierarchy
+from spmld.annotators import read_annotators
+from spmld.datasets import Dataset, from_frame, read_hierarchy
 from spmld.datasets.hierarchies import resolve_contradictions, with_hierarchy
-from spmld.labels import Hierarchy, read_annotators
+from spmld.labels import Hierarchy
+from spmld.tables import TableRoles
 
 EDGES = {("01", "01.10"), ("01", "01.20"), ("01.20", "x")}
 

@@ -8,7 +8,8 @@ import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from spmld import MaskedLogistic, top_features
-from spmld.datasets import TableWarning, from_frame, make_songs
+from spmld.datasets import from_frame, make_songs
+from spmld.tables import TableWarning
 
 
 def words_of(text):

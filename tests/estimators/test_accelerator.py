@@ -10,8 +10,8 @@ from spmld import _arrays as arrays
 from spmld.core import correlation
 from spmld.core.problem import Engine
 from spmld.datasets import make_planted
+from spmld.ensemble import ensemble, training_data
 from spmld.estimators import FeatureScaler, _inputs, scaling
-from spmld.estimators.ensemble import ensemble, training_data
 from spmld.estimators.scaling import LandmarkFeatures
 from spmld.labels import hide_labels, read_labels
 

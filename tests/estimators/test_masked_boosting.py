@@ -8,7 +8,7 @@ from sklearn.ensemble import RandomForestClassifier
 from spmld import MaskedBoosting, MaskedLogistic, PerLabelClassifier, SelfPacedEnsemble
 from spmld.core.losses import LOSSES
 from spmld.datasets import make_planted
-from spmld.estimators.ensemble.views import default_views
+from spmld.ensemble.views import default_views
 from spmld.estimators.trees import Trees
 from spmld.inspection import explain
 from spmld.labels import hide_labels

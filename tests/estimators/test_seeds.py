@@ -4,8 +4,8 @@ import numpy as np
 
 from spmld import SelfPacedEnsemble
 from spmld.datasets import make_planted
-from spmld.estimators.ensemble import ensemble as ensemble_module
-from spmld.estimators.ensemble.views import make_views
+from spmld.ensemble import ensemble as ensemble_module
+from spmld.ensemble.views import make_views
 
 DATA = make_planted(n_samples=80, n_labels=3, random_state=0)
 TREES = {"views": ("linear", "boosting"), "n_trees": (5,), "completion": "boosting", "keep_data": True}

@@ -14,15 +14,23 @@ from pathlib import Path
 import numpy as np
 
 import spmld
-from spmld.cli import main
+from spmld.app.commands import main
+from spmld.app.review import AnnotationStore, ReviewServer
 from spmld.datasets import Dataset, make_planted, write_dataset
-from spmld.persistence import Checkpoint
-from spmld.review import AnnotationStore, ReviewServer
+from spmld.export import Checkpoint
+from tests.app.review.cases import make_session, send
 from tests.faults.processes import KILLED, count, counted, start, wait
-from tests.review.cases import make_session, send
 
 # The modules that the commands import, so that the forked processes start at once.
-for module in ("click", "rich.table", "pandas", "skops.io", "spmld.cli.group", "spmld.cli.fit", "spmld.cli.tune"):
+for module in (
+    "click",
+    "rich.table",
+    "pandas",
+    "skops.io",
+    "spmld.app.commands.group",
+    "spmld.app.commands.fit",
+    "spmld.app.commands.tune",
+):
     importlib.import_module(module)
 
 DATA = "data.csv"

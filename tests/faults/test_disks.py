@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import spmld
-from spmld.cli import main
+from spmld.app.commands import main
+from spmld.app.review import Annotation, AnnotationStore, read_annotations
 from spmld.datasets import make_planted
-from spmld.persistence import Checkpoint, ModelFileError
-from spmld.review import Annotation, AnnotationStore, read_annotations
+from spmld.export import Checkpoint, ModelFileError
+from tests.app.review.cases import send, serve
 from tests.faults.writers import WRITERS
-from tests.review.cases import send, serve
 
 unix = pytest.mark.skipif(sys.platform != "linux", reason="the limits need Linux")
 ROOT = Path(__file__).parents[2]

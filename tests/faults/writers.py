@@ -12,10 +12,10 @@ import warnings
 from pathlib import Path
 
 import spmld
-from spmld.cli import main
+from spmld.app.commands import main
+from spmld.app.review import Annotation, AnnotationStore
 from spmld.datasets import Dataset, make_planted, write_dataset
-from spmld.persistence import Checkpoint
-from spmld.review import Annotation, AnnotationStore
+from spmld.export import Checkpoint
 from tests.faults.disks import limited_files, respect_permissions
 
 KB = 20

@@ -8,9 +8,9 @@ import sqlite3
 from contextlib import ExitStack
 from pathlib import Path
 
-from spmld.review import AnnotationStore
-from spmld.review.annotations import ANSWERS
-from tests.review.cases import serve
+from spmld.app.review import AnnotationStore
+from spmld.app.review.annotations import ANSWERS
+from tests.app.review.cases import serve
 
 PATHS = (
     *("/", "/page.js", "/api/entries", "/api/annotation", "/api/image/0"),

@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 
 import spmld
+from spmld.app.review import read_annotations
 from spmld.datasets import read_dataset
-from spmld.review import read_annotations
 from tests.fuzz.mutation import make_case
 
 SECONDS, MEMORY = 60, 6 * 2**30

@@ -12,11 +12,12 @@ from sklearn.preprocessing import StandardScaler, normalize
 
 import spmld
 from spmld import LabelPrior, MaskedLogistic, MLkNN, SelfPacedEnsemble
-from spmld.estimators import FeatureScaler, View
+from spmld.ensemble import View
+from spmld.estimators import FeatureScaler
 from spmld.inspection import explain, top_features
 from spmld.inspection.contributions import KernelPart, explained_model
 from spmld.model_selection import MultilabelStratifiedKFold, ThresholdClassifier
-from tests.persistence.cases import LINEAR, X, Y, fitted
+from tests.export.cases import LINEAR, X, Y, fitted
 
 SPARSE = np.maximum(X - 0.7, 0)  # mostly zeros
 ALL_VIEWS = ("ridge", "linear", "kernel", "boosting", "latent")

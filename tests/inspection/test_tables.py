@@ -6,7 +6,7 @@ import pytest
 
 from spmld import MaskedLogistic, SelfPacedEnsemble
 from spmld.inspection import TopFeatures, explain, top_features
-from tests.persistence.cases import X, Y
+from tests.export.cases import X, Y
 
 
 def test_coefficients_are_slopes_of_the_score_for_features_with_any_mean():

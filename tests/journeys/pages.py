@@ -26,7 +26,7 @@ from tests import commands
 ROOT = Path(__file__).parents[2]
 WIDTH = 80
 TIMEOUT = 300  # seconds
-_SHELL = 'spmld() { "$PYTHON" -m spmld.cli "$@"; }; python() { "$PYTHON" "$@"; }\n'
+_SHELL = 'spmld() { "$PYTHON" -m spmld.app.commands "$@"; }; python() { "$PYTHON" "$@"; }\n'
 _FENCE = re.compile(r"^```(console|python)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _NUMBER = re.compile(r"-?\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?")
 
@@ -179,8 +179,8 @@ def _wrap(line):
 
 def take_picture(url, path):
     """Save a picture of a page in Chromium."""
-    from tests.reports.browser import Browser
-    from tests.review.test_page import Address, wait
+    from tests.app.reports.browser import Browser
+    from tests.app.review.test_page import Address, wait
 
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         browser = Browser(folder)

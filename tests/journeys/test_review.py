@@ -11,8 +11,8 @@ import pytest
 
 from spmld.datasets import read_dataset
 from spmld.labels import read_tags
+from tests.app.review.running import RunningReview
 from tests.journeys.songs import TAGS, make_songs, spmld, succeed, tag_lists
-from tests.review.running import RunningReview
 
 FRAME, TRUTH = make_songs(120)
 IDS = FRAME["song_id"].tolist()
@@ -87,7 +87,7 @@ def test_text_tags_and_identifiers_with_the_roles_of_the_model(tmp_path):
     assert not any(trusted.loc[record["fields"]["song_id"], record["label"]] for record in again)
 
 
-@pytest.mark.filterwarnings("ignore::spmld.datasets.TableWarning")
+@pytest.mark.filterwarnings("ignore::spmld.tables.TableWarning")
 @pytest.mark.parametrize("name", ["songs.csv.gz", "songs.xlsx", "songs.jsonl", "songs.parquet"])
 def test_decisions_are_written_in_the_format_of_the_file(tmp_path, name):
     pytest.importorskip("openpyxl")

@@ -14,14 +14,14 @@ from sklearn.pipeline import make_pipeline
 
 import spmld
 from spmld import MaskedLogistic, SelfPacedEnsemble
+from spmld.app.reports import monitoring_report
 from spmld.datasets import make_songs
 from spmld.metrics import micro_f1
 from spmld.monitoring import estimate_frequencies, expected_metrics, make_reference, monitor
 from spmld.monitoring.metric_estimates import estimate_metrics
 from spmld.monitoring.reference import _find_edges, count_below
 from spmld.monitoring.shifts import adjust_probabilities, distribution_test, frequency_test, log_likelihood
-from spmld.preprocessing import TableEncoder
-from spmld.reports import monitoring_report
+from spmld.tables import TableEncoder
 
 
 def draw(n, l=4, seed=0):

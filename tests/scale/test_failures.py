@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from spmld import SPMLD, MaskedLogistic, SelfPacedEnsemble
 from spmld.datasets import make_planted
-from spmld.persistence import Checkpoint
+from spmld.export import Checkpoint
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")

@@ -17,9 +17,9 @@ from spmld._threads import thread_map
 from spmld._validation import indexable
 from spmld.audit.error_scores import score_errors
 from spmld.audit.issues import LabelIssues
+from spmld.ensemble.noise_scores import default_boosting, entry_log_loss, fit_noise_scores
+from spmld.ensemble.training_data import Folds, TrainingData
 from spmld.estimators import FeatureScaler, PerLabelClassifier
-from spmld.estimators.ensemble.noise_scores import default_boosting, entry_log_loss, fit_noise_scores
-from spmld.estimators.ensemble.training_data import Folds, TrainingData
 from spmld.estimators.positive_only import warn_of_labels
 from spmld.estimators.probabilities import log_odds
 from spmld.labels import Labels, read_labels

@@ -40,7 +40,7 @@ class Result(Generic[StateT]):
 
 
 class Recorder(Protocol):
-    """Stores finished fits, such as `spmld.persistence.Checkpoint`."""
+    """Stores finished fits, such as `spmld.export.Checkpoint`."""
 
     def fit(self, estimator: Any, data: Any) -> None:
         """Fit an estimator to validated data by its method `_fit_blocks`, or restore its fitted attributes."""

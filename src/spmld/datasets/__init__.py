@@ -7,15 +7,9 @@ from spmld.datasets.frames import from_frame
 from spmld.datasets.generated import make_planted, make_songs
 from spmld.datasets.hierarchies import read_hierarchy
 from spmld.datasets.registry import fetch_dataset, list_datasets
-from spmld.datasets.roles import TableRoles
-from spmld.datasets.tables import read_table
-from spmld.preprocessing.problems import TableError, TableWarning
 
 __all__ = [
     "Dataset",
-    "TableError",
-    "TableRoles",
-    "TableWarning",
     "describe",
     "fetch_dataset",
     "from_frame",
@@ -25,6 +19,5 @@ __all__ = [
     "make_songs",
     "read_dataset",
     "read_hierarchy",
-    "read_table",
     "write_dataset",
 ]

@@ -15,8 +15,8 @@ from spmld.datasets.frames import from_frame, to_frame
 from spmld.datasets.libsvm import read_libsvm
 from spmld.datasets.npz import read_npz, write_npz
 from spmld.datasets.registry import fetch_dataset, list_datasets
-from spmld.datasets.roles import TableRoles
-from spmld.datasets.tables import TABLE_EXTENSIONS, TABLE_FORMATS, check_options, read_table, table_format
+from spmld.tables.reading import TABLE_EXTENSIONS, TABLE_FORMATS, check_options, read_table, table_format
+from spmld.tables.roles import TableRoles
 
 _READERS: dict[str, Callable[..., Dataset]] = {
     "arff": read_arff,

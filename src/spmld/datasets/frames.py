@@ -12,22 +12,22 @@ from numpy.typing import NDArray
 from spmld._frames import to_pandas
 from spmld._io import need
 from spmld._validation import list_names
+from spmld.annotators import AnnotatorLabels, read_annotators
 from spmld.datasets.dataset import Dataset
 from spmld.datasets.hierarchies import path_hierarchy
-from spmld.datasets.label_columns import copies_of_labels, like_labels
-from spmld.datasets.label_values import LabelColumns, read_label_column
-from spmld.datasets.roles import PREFIX, TableRoles, read_label_columns
-from spmld.labels import AnnotatorLabels, read_annotators
-from spmld.preprocessing import TableEncoder, columns
-from spmld.preprocessing.numbers import NumberTexts
-from spmld.preprocessing.problems import TableError, TableProblem, TableWarning
+from spmld.tables import TableEncoder, columns
+from spmld.tables.label_columns import copies_of_labels, like_labels
+from spmld.tables.label_values import LabelColumns, read_label_column
+from spmld.tables.numbers import NumberTexts
+from spmld.tables.problems import TableError, TableProblem, TableWarning
+from spmld.tables.roles import PREFIX, TableRoles, read_label_columns
 
 
 def from_frame(frame: Any, *, name: str = "", source: str = "", **roles: Any) -> Dataset:
     """Convert a DataFrame to a data set.
 
     If all features are numbers without missing values, they are used unchanged. Otherwise they are encoded by
-    `spmld.preprocessing.TableEncoder`, which is the attribute `encoder` of the result.
+    `spmld.tables.TableEncoder`, which is the attribute `encoder` of the result.
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ def _column_to_floats(column: Any, decimal: str | None) -> NDArray[np.float64]:
     if invalid:
         raise ValueError(
             f"column {column.name!r} contains {invalid[0]!r}, which is not a number, or could be two numbers: pass the "
-            "decimal separator (--decimal), encode the column, for example with spmld.preprocessing.TableEncoder, or "
+            "decimal separator (--decimal), encode the column, for example with spmld.tables.TableEncoder, or "
             "drop it"
         )
     return numbers.to_numpy()

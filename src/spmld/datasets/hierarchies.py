@@ -12,12 +12,12 @@ import numpy as np
 
 from spmld._io import StrPath, reading
 from spmld._validation import list_names
-from spmld.datasets.csv_files import csv_blocks
 from spmld.datasets.dataset import Dataset
-from spmld.datasets.tables import read_table, table_format, with_clean_names
 from spmld.labels import Hierarchy, read_labels
 from spmld.labels.hierarchy import path_nodes
 from spmld.labels.tags import TagCase, label_of_tags
+from spmld.tables.csv_files import csv_blocks
+from spmld.tables.reading import read_table, table_format, with_clean_names
 
 
 def read_hierarchy(path: StrPath) -> Hierarchy:
@@ -97,7 +97,8 @@ def with_hierarchy(data: Dataset, hierarchy: Hierarchy) -> Dataset:
 
     Examples
     --------
-    >>> from spmld.datasets import Dataset, TableRoles
+    >>> from spmld.datasets import Dataset
+    >>> from spmld.tables import TableRoles
     >>> from spmld.datasets.hierarchies import with_hierarchy
     >>> from spmld.labels import Hierarchy
     >>> data = Dataset([[0], [1]], [[1, 0], [0, 0]], label_names=["metal", "sad"], roles=TableRoles(tags="tags"))

@@ -1,11 +1,8 @@
 """Estimators, one file per method."""
 
 from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators.annotators import fit_consensus
 from spmld.estimators.completion import Completion
-from spmld.estimators.ensemble import SelfPacedEnsemble, View
 from spmld.estimators.glocal import GLOCAL
-from spmld.estimators.hierarchical import HierarchicalClassifier
 from spmld.estimators.label_prior import LabelPrior
 from spmld.estimators.leml import LEML
 from spmld.estimators.masked_boosting import MaskedBoosting
@@ -26,7 +23,6 @@ __all__ = [
     "SPMLD",
     "Completion",
     "FeatureScaler",
-    "HierarchicalClassifier",
     "LabelPrior",
     "MLkNN",
     "MaskedBoosting",
@@ -36,8 +32,5 @@ __all__ = [
     "MultiLabelEstimator",
     "PerLabelClassifier",
     "SelfPacedClassifier",
-    "SelfPacedEnsemble",
-    "View",
-    "fit_consensus",
     "positive_unlabeled",
 ]

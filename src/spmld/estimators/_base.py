@@ -12,9 +12,9 @@ from spmld._arrays import arrays_to_numpy, move, namespace, on_accelerator, to_n
 from spmld._frames import frame_like, is_frame
 from spmld._threads import limit_threads
 from spmld._validation import Validated
+from spmld.annotators.mixture import annotated_labels, is_annotated
 from spmld.core.iteration import active_recorder
 from spmld.estimators._inputs import check_features, check_labels, check_trusted, check_weights
-from spmld.estimators.annotators import annotated_labels, is_annotated
 from spmld.estimators.completion import Completion
 from spmld.estimators.positive_only import check_single_class, complete_labels
 from spmld.estimators.probabilities import score_probabilities
@@ -140,8 +140,8 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
             the workers of the active client, if the estimator supports it.
         y : array-like, DataFrame, masked array or sparse matrix of shape (n_samples, n_labels) or (n_samples,)
             Labels: 0/1, -1/+1 or bool; NaN, None or ``pd.NA`` where missing. See `spmld.labels`. Labels of several
-            annotators, an array of shape (n_samples, n_annotators, n_labels) or `spmld.labels.AnnotatorLabels`, are
-            replaced by their consensus with entry weights, see `spmld.estimators.fit_consensus`.
+            annotators, an array of shape (n_samples, n_annotators, n_labels) or `spmld.annotators.AnnotatorLabels`, are
+            replaced by their consensus with entry weights, see `spmld.annotators.fit_consensus`.
         mask : array-like of bool of shape (n_samples, n_labels), optional
             True where a label is observed. Other entries of y are ignored.
         entry_weight : array-like of shape (n_samples, n_labels) or (n_samples,), optional

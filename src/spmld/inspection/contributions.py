@@ -28,11 +28,12 @@ from scipy.special import erf, expit
 from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import row_slices
-from spmld.estimators import FeatureScaler, MaskedBoosting, MaskedForest, SelfPacedEnsemble
-from spmld.estimators.ensemble.score_correction import ScoreFormula
+from spmld.ensemble import SelfPacedEnsemble
+from spmld.ensemble.score_correction import ScoreFormula
+from spmld.estimators import FeatureScaler, MaskedBoosting, MaskedForest
 from spmld.estimators.scaling import LandmarkFeatures
 from spmld.estimators.trees import Trees
-from spmld.persistence.linear import linear_coefficients
+from spmld.inspection.linear import linear_coefficients
 
 _Floats = NDArray[np.float64]
 

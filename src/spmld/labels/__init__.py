@@ -17,7 +17,6 @@ sparse matrix         stored entries are labels; the others are negative, or mis
 ===================== ===============================================================================================
 """
 
-from spmld.labels.annotators import AnnotatorLabels, read_annotators
 from spmld.labels.corruption import corrupt_labels, hide_labels
 from spmld.labels.encoding import Labels, decode_missing, read_labels
 from spmld.labels.hierarchy import Hierarchy
@@ -25,14 +24,12 @@ from spmld.labels.single_class import LabelWarning
 from spmld.labels.tags import read_tags
 
 __all__ = [
-    "AnnotatorLabels",
     "Hierarchy",
     "LabelWarning",
     "Labels",
     "corrupt_labels",
     "decode_missing",
     "hide_labels",
-    "read_annotators",
     "read_labels",
     "read_tags",
 ]

@@ -1,15 +1,12 @@
 """The noise model: likelihood of observed labels, estimate of noise rates, bounds of errors, and calibration."""
 
-from spmld.noise.annotators import Consensus, find_consensus
 from spmld.noise.calibration import PooledCalibration
 from spmld.noise.estimate import NoiseEstimate, estimate_noise
 from spmld.noise.likelihood import NoiseRates
 
 __all__ = [
-    "Consensus",
     "NoiseEstimate",
     "NoiseRates",
     "PooledCalibration",
     "estimate_noise",
-    "find_consensus",
 ]

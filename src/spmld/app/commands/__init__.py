@@ -1,0 +1,98 @@
+"""The command ``spmld``: its subcommands, and what they share."""
+
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from spmld._io import shorten
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run the command line and exit.
+
+    The exit status is 0 on success, 2 for invalid usage or input, 1 for other errors such as no network, 3 after an
+    alarm of ``spmld monitor``, and 130 after Ctrl-C.
+
+    Parameters
+    ----------
+    args : sequence of str, optional
+        Arguments. ``sys.argv[1:]`` by default.
+
+    Examples
+    --------
+    >>> from spmld.app.commands import main
+    >>> main(["--version"])
+    Traceback (most recent call last):
+    SystemExit: 0
+    """
+    with warnings.catch_warnings():
+        notes = _Notes()
+        warnings.showwarning = notes.show
+        try:
+            status = _run(args)
+        except KeyboardInterrupt as interruption:
+            status = _print_error(str(interruption) or "interrupted", 130)
+        except (ValueError, FileNotFoundError) as error:
+            status = _print_problems(error) if hasattr(error, "problems") else _print_error(str(error), 2)
+        except (OSError, ImportError, MemoryError) as error:
+            status = _print_error(str(error) or type(error).__name__, 1)
+        notes.close()
+    raise SystemExit(status)
+
+
+def _run(args: Sequence[str] | None) -> int:
+    try:
+        import click
+        import rich  # noqa: F401
+    except ImportError as error:
+        return _print_error(f'{error.name} is not installed; install it with: pip install "spmld[cli]"', 1)
+    from spmld.app.commands.group import spmld
+
+    try:
+        return spmld.main(args, prog_name="spmld", standalone_mode=False) or 0
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except click.Abort as abort:  # click's name for Ctrl-C
+        raise KeyboardInterrupt(*getattr(abort.__cause__, "args", ())) from None
+
+
+def _print_error(text: str, status: int) -> int:
+    """Print an error as one line, even if a library's message has several, and return the exit status."""
+    print("spmld:", *shorten(text).split(), file=sys.stderr)
+    return status
+
+
+def _print_problems(error: Any) -> int:
+    """Print all problems of a table, one in each line, with the options that solve them."""
+    print("spmld:", error.describe(), file=sys.stderr)
+    return 2
+
+
+def _print_note(problem: Any) -> None:
+    """Print a note of a table as one line."""
+    print("spmld: note:", *problem.describe(command_line=True).split(), file=sys.stderr)
+
+
+class _Notes:
+    """Warnings as lines of standard error. Values that cannot be read are counted over the blocks of a file."""
+
+    def __init__(self) -> None:
+        self.unreadable: dict[str, Any] = {}
+
+    def show(self, message: Warning | str, *_: Any, **__: Any) -> None:
+        """Print a warning, or keep the values that it counts."""
+        problem = getattr(message, "problem", None)  # of a TableWarning
+        if problem is None:
+            _print_error(f"warning: {message}", 0)
+        elif ("strict", "True") in problem.options:
+            old = self.unreadable.get(problem.column)
+            self.unreadable[problem.column] = problem if old is None else old + problem
+        else:
+            _print_note(problem)
+
+    def close(self) -> None:
+        """Print the counts."""
+        for problem in self.unreadable.values():
+            _print_note(problem)

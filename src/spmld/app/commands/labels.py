@@ -1,0 +1,210 @@
+"""``spmld audit`` and ``complete``: labels that are likely wrong or missing."""
+
+from typing import Any
+
+import click
+import numpy as np
+
+from spmld._io import writing
+from spmld._table import TextTable
+from spmld.app.commands import options
+from spmld.app.commands.fitting import fit_model
+from spmld.app.commands.loading import Source, frames
+from spmld.app.commands.matching import MatchedData, open_model
+from spmld.app.commands.methods import build, parse_params, with_decision
+from spmld.app.commands.printing import (
+    DIGITS,
+    Output,
+    check_output_path,
+    print_json,
+    print_message,
+    print_table,
+    progress_bar,
+)
+from spmld.app.commands.review_data import complete_with_model, label_form, open_editable
+from spmld.app.review.label_forms import TagColumn
+from spmld.app.review.tables import check_extension, without_gz
+from spmld.estimators import Completion
+
+TOP = 20
+"""Maximum number of labels that are listed by default."""
+
+
+@click.command()
+@options.source_options(part="all", trusted=True)
+@options.method_option("[default: MaskedLogistic on scaled features, with C chosen by cross-validation]")
+@options.integer("--top", 20, "Maximum number of entries to print.", minimum=0)
+@options.folds_option(5)
+@options.seed_option("Seed for the method and the folds.")
+@options.out_option("FILE", "CSV file for all observed entries.")
+@options.json_option
+def audit(source: Source, method: str | None, top: int, folds: int, seed: int, out: str | None, as_json: bool) -> None:
+    """Print the labels of SOURCE that are most likely to be wrong, and the range of the number of errors.
+
+    SOURCE is a file or a name, as for `spmld data`. Samples are named by the column of --id, or counted from 0 in the
+    order of the part. The number of wrong entries is a range that the data allow, at_least and at_most; the lower end
+    is 0 unless there is clear evidence of errors. The error_probability of an entry is that of the upper end. Labels
+    that --trusted marks as verified are taken as correct, and determine the error probabilities of the others.
+    `spmld review --verify 50` shows a random sample, which turns the range into an estimate.
+
+    \b
+    Examples:
+      spmld audit emotions --top 10
+      spmld audit songs.csv --label sad --label calm --out issues.csv
+    """
+    from spmld.audit import find_label_issues
+    from spmld.audit.issues import RANGE_NOTE
+
+    data = source.load_part(folds)
+    model = build(method, {}, seed) if method else None
+    X, Y = frames(data)
+    issues = find_label_issues(model, X, Y, trusted=data.trusted, cv=folds, random_state=seed)
+    if out:
+        with writing(out) as part:
+            part.write_text(TextTable.from_frame(issues.table()).to_csv(), encoding="utf-8", newline="")
+    entries, labels = issues.table(top), issues.per_label()
+    if as_json:
+        records = {"issues": entries.to_dict("records"), "per label": labels.to_dict("records")}
+        print_json({"name": data.name, "range": list(issues.total_range), **records})
+        return
+    if len(entries):
+        print_table(TextTable.from_frame(entries, "Most likely errors"))
+        click.echo()
+    labels = labels.sort_values("at_most", ascending=False, kind="stable")
+    print_table(TextTable.from_frame(labels, "Wrong entries that the data allow", RANGE_NOTE))
+    print_message(repr(issues).removeprefix("LabelIssues of "))
+    if out:
+        print_message(f"all entries: {out}")
+
+
+@click.command()
+@options.source_options("data", part="train", trusted=True, allow_missing=True)
+@options.model_option
+@options.method_options
+@click.option(
+    "--top",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help=f"Maximum number of labels, the most confident.  [default: {TOP}; with -o all]",
+)
+@click.option(
+    "--min-confidence",
+    default=0.5,
+    show_default=True,
+    type=click.FloatRange(0, 1),
+    help="Minimum confidence of the labels.",
+)
+@options.trust_type_option
+@click.option("-o", "--out", metavar="FILE", help="Write a copy of DATA, a table, with missing labels filled in.")
+@options.list_options
+def complete(
+    data: Source,
+    model: str | None,
+    method: str,
+    params: tuple[str, ...],
+    seed: int,
+    top: int | None,
+    min_confidence: float,
+    trusted_types: tuple[str, ...],
+    out: str | None,
+    output: Output,
+) -> None:
+    """List the missing labels of DATA that are most likely positive, most confident first.
+
+    The list has the sample (the identifier of --id, or its number from 0), the label and the confidence, which is the
+    probability that the label is positive. A method is fitted on DATA, unless --model is used. The observed labels of a
+    sample help to predict its missing ones.
+
+    With -o, missing labels whose prediction has at least the confidence --min-confidence are filled in, present or
+    absent, in the words of the table; nothing else changes. They are listed in a second file, FILE with .added.csv.
+
+    \b
+    Examples:
+      spmld complete songs.csv --top 50
+      spmld complete songs.csv -o filled.csv --min-confidence 0.9
+      spmld complete songs.csv --model songs.skops --min-confidence 0.9 --list add.csv
+    """
+    if out is not None:
+        check_extension(out, data.path, data.table_kind or "other")
+        check_output_path(out, output.force)
+        if output.path is None and output.kind == "csv":
+            output = Output.from_options(str(without_gz(out).with_suffix(".added.csv")), False, output.force)
+    if model is None:
+        labels, completion = _fit(data, method, params, seed)
+    else:
+        options.check_model_options()
+        estimator, info = open_model(model, trusted_types, data)
+        data = data.like_fit(info)
+        labels, completion = complete_with_model(estimator, data, model, info)
+    predictions = completion.predictions(labels.Y, min_confidence=min_confidence)
+    n_missing = int(np.isnan(labels.Y).sum())
+    if out is not None:
+        _fill(data, labels, predictions[:top], out, output, n_missing)
+    else:
+        suggestions = [(i, j, confidence) for i, j, positive, confidence in predictions if positive]
+        rows = [
+            [labels.sample(i), labels.label_names[j], round(confidence, DIGITS)]
+            for i, j, confidence in suggestions[: top or TOP]
+        ]
+        output.write([TextTable([labels.id or "sample", "label", "confidence"], rows)])
+        print_message(f"listed {len(rows)} of {len(suggestions)} suggested labels; {n_missing} entries are missing")
+    if not n_missing:
+        print_message(
+            "no entry is missing; if tags that are not listed may be present, pass --untagged weak, so that they are "
+            "negatives of lower weight"
+        )
+
+
+def _fit(data: Source, method: str, params: tuple[str, ...], seed: int) -> tuple[MatchedData, Completion]:
+    """Return the data, and its labels completed by a method that is fitted to it."""
+    given = parse_params(params)
+    estimator = build(method, given, seed, trusted=data.trusted is not None)
+    if "completion" in estimator.get_params() and "completion" not in given:
+        estimator.set_params(completion="boosting")
+    dataset = data.load_part()
+    if dataset.hierarchy is not None:
+        estimator = with_decision(estimator, None, seed, dataset.Y, dataset.hierarchy)
+    fit_model(estimator, dataset, method)
+    X, Y = frames(dataset)
+    with progress_bar(None, "completing"):
+        completion = estimator.complete(X, Y)
+    id = None if dataset.sample_names is None or dataset.roles is None else dataset.roles.id
+    names = list(dataset.label_names)
+    return MatchedData(X, np.asarray(Y, dtype=float), names, dataset.sample_names, id, dataset.roles), completion
+
+
+def _fill(
+    data: Source, labels: MatchedData, predictions: list[tuple[int, int, bool, float]], out: str, output: Output, n: int
+) -> None:
+    """Write a copy of a table with the predictions of its missing labels, and a list of them."""
+    table = open_editable(data, len(labels.Y))
+    form = label_form(table, labels.roles, labels.label_names, labels.Y)
+    decided = np.full(labels.Y.shape, np.nan)
+    for i, j, positive, _ in predictions:
+        decided[i, j] = positive
+    filled = form.write(table, form.exact(table, decided))
+    with writing(out) as part:
+        part.write_bytes(table.content())
+    rows = [
+        [labels.sample(i), labels.label_names[j], "present" if positive else "absent", round(confidence, DIGITS)]
+        for i, j, positive, confidence in predictions
+        if filled[i, j] == positive
+    ]
+    output.write([TextTable([labels.id or "sample", "label", "predicted", "confidence"], rows)])
+    print_message(f"{out}: {len(rows)} of {n} missing labels filled in, predicted by the model")
+    if output.path is not None:
+        print_message(f"{output.path}: list of them")
+    if len(rows) < len(predictions):
+        print_message(f"{len(predictions) - len(rows)} predictions are not written: {_reason(form)}")
+
+
+def _reason(form: Any) -> str:
+    """Return why predictions are not written."""
+    if not isinstance(form, TagColumn):
+        return "they are absent, and the label columns have no word for it"
+    if form.untagged != "negative":
+        return f"they are absent, and tags that are not in {form.column!r} count as missing"
+    return (
+        f"their samples have an empty field {form.column!r}, which is filled in only if all tags have the confidence "
+        "--min-confidence"
+    )

@@ -1,0 +1,281 @@
+"""Loading of data sets, with the options of a command."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import warnings
+from collections import Counter
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from spmld._io import need
+from spmld._table import from_csv_text
+from spmld.app.commands.printing import list_first, print_message
+from spmld.datasets import Dataset, load_dataset, read_hierarchy
+from spmld.datasets.files import accepted_options, file_format
+from spmld.datasets.frames import from_frame, identifier_text, sample_names
+from spmld.datasets.hierarchies import resolve_contradictions, with_hierarchy
+from spmld.labels.separators import show_separators
+from spmld.tables import TableEncoder, TableError, TableRoles, TableWarning, read_table
+from spmld.tables.problems import TableProblem
+from spmld.tables.reading import TABLE_FORMATS, check_options, table_format
+from spmld.tables.roles import PREFIX, read_label_columns
+
+if TYPE_CHECKING:
+    from spmld.export import ModelInfo
+
+FILE_OPTIONS = ("sep", "decimal", "encoding", "sheet")
+"""Options of the readers of tables, in addition to the roles of the columns."""
+_SHARED_OPTIONS: tuple[str, ...] = ("sep", "encoding", "sheet")
+MIN_SAMPLES = 3
+"""Minimum number of samples of a fit, one for each fold."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Data set of a command: file or name, part of the official split, options of the reader, and verified entries.
+
+    `default_part` is used without a part, `trusted` is a column or a file, and `hierarchy` is a file. `allow_missing`
+    applies to the features of a model.
+    """
+
+    path: str
+    part: Literal["all", "train", "test"] | None
+    default_part: str
+    options: dict[str, Any]
+    trusted: str | None = None
+    hierarchy: str | None = None
+    allow_missing: bool = False
+
+    @property
+    def name(self) -> str:
+        """Name of the file without its folders."""
+        return Path(self.path).name
+
+    def command(self, *arguments: str, roles: bool = True) -> str:
+        """Return the path, other arguments, and the options as they are written on the command line.
+
+        Without `roles`, only the options of the file are included, not the roles of its columns.
+        """
+        names = {"format": "from", "labels": "label", "path_sep": "hierarchy"}
+        words = [self.path, *arguments]
+        for name, value in self.options.items():
+            if not roles and name not in ("format", *FILE_OPTIONS):
+                continue
+            option = f"--{names.get(name, name).replace('_', '-')}"
+            for item in value if isinstance(value, list) else [value]:
+                words += [option] if item is True else [option, str(item)]
+        for option in ("trusted", "hierarchy") if roles else ():
+            words += [f"--{option}", getattr(self, option)] if getattr(self, option) else []
+        return shlex.join(words)
+
+    @property
+    def table_kind(self) -> str | None:
+        """Format of a table; None for other formats and for data sets of the registry."""
+        return table_format(self.path, self.options.get("format"))
+
+    @property
+    def roles(self) -> dict[str, Any]:
+        """Roles of the columns that are set by options."""
+        names = {item.name for item in fields(TableRoles)}
+        return {name: value for name, value in self.options.items() if name in names}
+
+    @property
+    def file_settings(self) -> dict[str, str]:
+        """Format and options of the file that apply to other files of this format, too; empty without options."""
+        settings: dict[str, str] = {name: self.options[name] for name in _SHARED_OPTIONS if name in self.options}
+        return {"format": str(self._file_format), **settings} if settings else {}
+
+    @property
+    def _file_format(self) -> str | None:
+        return self.table_kind or file_format(self.path, self.options.get("format"))
+
+    def like_fit(self, info: ModelInfo) -> Source:
+        """Return the source with the file options of a model's training data, unless the file has another format."""
+        stored = info.summary.get("file", {})
+        settings = {name: stored[name] for name in _SHARED_OPTIONS if name in stored and name not in self.options}
+        if not settings or stored["format"] != self._file_format:
+            return self
+        shown = shlex.join(word for name, value in settings.items() for word in (f"--{name}", value))
+        print_message(f"spmld: note: {self.path} is read with the options of the fit, {shown}")
+        return replace(self, options={**settings, **self.options})
+
+    def load(self) -> Dataset:
+        """Load all samples."""
+        column = None
+        if self.trusted is not None and "annotator" in self.options:
+            raise ValueError("--trusted cannot be combined with --annotator; leave out one of them")
+        if self.allow_missing:
+            raise ValueError(f"--allow-missing requires a model and a table, and {self.path} is read without them")
+        if self.table_kind is None:
+            if "path_sep" in self.options:
+                raise ValueError(f"--hierarchy must be a file, since {self.path} is no table; got a separator of paths")
+            data = load_dataset(self.path, progress=sys.stderr.isatty(), **self.options)  # nosec B615
+        else:
+            frame = self.read_table(self.table_kind)
+            column = self.trusted if self.trusted in frame.columns else None
+            name = self.name.partition(".")[0]
+            data = from_frame(frame, name=name, source=self.path, **{**self.roles, "trusted": column})
+            if data.roles.tags is not None:
+                warnings.warn(TableWarning(TableProblem(describe_tags(data.roles))), stacklevel=2)
+        is_read = column is not None and column.removeprefix(data.roles.prefix) not in data.label_names
+        if self.trusted is not None and not is_read:
+            data = replace(data, trusted=self.read_trusted(data))
+        return data if self.hierarchy is None else self._add_hierarchy(data, self.hierarchy)
+
+    def _add_hierarchy(self, data: Dataset, file: str) -> Dataset:
+        """Return the data set with the hierarchy in a file, and print the labels that it adds to tags."""
+        hierarchy = read_hierarchy(file)
+        try:
+            with_labels = with_hierarchy(data, hierarchy)
+        except ValueError as error:
+            raise ValueError(f"--hierarchy {file}: {error}") from None
+        if added := list(with_labels.label_names[len(data.label_names) :]):
+            print_message(f"spmld: note: labels of {file} that are no tags are added: {list_first(added)}")
+        return with_labels
+
+    def read_table(self, kind: str) -> Any:
+        """Return the table as a DataFrame."""
+        return read_table(self.path, format=kind, **self.file_options(kind))
+
+    def file_options(self, kind: str) -> dict[str, Any]:
+        """Return the options of the reader of tables, or raise ValueError if one does not apply to the format."""
+        options = {name: value for name, value in self.options.items() if name != "format"}
+        check_options(options, accepted_options(kind), f"{self.path} is read as {kind}")
+        return {name: options[name] for name in TABLE_FORMATS[kind].options if name in options}
+
+    def load_part(self, folds: int | None = None) -> Dataset:
+        """Load the samples to fit on: the part, or all if there is no official split."""
+        data = self.select(self.load(), self.default_part)
+        if data.X.shape[0] < MIN_SAMPLES:
+            raise ValueError(f"{self.path} must have at least {MIN_SAMPLES} samples, got {data.X.shape[0]}")
+        data = self.prepare(data)
+        if folds is not None and folds > data.X.shape[0]:
+            n = data.X.shape[0]
+            raise ValueError(f"--folds must be at most the number of samples in {self.path}, {n}, got {folds}")
+        return data
+
+    def select(self, data: Dataset, default: Any) -> Dataset:
+        """Return the part of the official split; without --part, the default if there is a split."""
+        return data.part(self.part or (default if data.train is not None else "all"))
+
+    def prepare(self, data: Dataset) -> Dataset:
+        """Return the data for a fit: missing features are encoded, and labels do not contradict their hierarchy."""
+        if not sp.issparse(data.X) and np.isnan(data.X).any():
+            data = _encode_missing(data)
+            print_message(f"spmld: note: {self.path} has missing features, which are replaced by medians")
+        self.check_finite(data.X, list(data.feature_names), "fill them, or remove the column with --drop")
+        if data.hierarchy is None:
+            return data
+        names = list(data.label_names)
+        Y = resolve_contradictions(data.hierarchy, data.Y, names, data.sample_names)
+        n_implied = int(np.isnan(Y).sum() - np.isnan(data.hierarchy.infer(Y, names)).sum())
+        n_children = len({child for _, child in data.hierarchy.edges})
+        print_message(
+            f"spmld: note: the hierarchy of {self.hierarchy or self.path} is used: {n_children} of {len(names)} labels "
+            f"have a parent, and {n_implied} missing labels are implied by others"
+        )
+        return replace(data, Y=Y, trusted=None if data.trusted is None else data.trusted & (data.Y == Y))
+
+    def check_finite(self, X: Any, names: list[str], advice: str, offset: int = 0) -> None:
+        """Raise ValueError if X is not finite; `offset` is the number of samples before those of X."""
+        if np.isfinite(X.data if sp.issparse(X) else X).all():
+            return
+        rows, columns = np.nonzero(~np.isfinite(X.toarray() if sp.issparse(X) else X))
+        raise ValueError(
+            f"{self.path}: features must be finite numbers, but {len(rows)} are empty or infinite, the first in sample "
+            f"{offset + rows[0]}, feature {names[columns[0]]}: {advice}"
+        )
+
+    def read_trusted(self, data: Dataset) -> NDArray[np.bool_]:
+        """Return the verified entries of a file, which is a table with a column for each label."""
+        file = str(self.trusted)
+        if not Path(file).is_file():
+            is_label = file.removeprefix(PREFIX if data.roles is None else data.roles.prefix) in data.label_names
+            raise ValueError(
+                "--trusted must be a column of a table with 1 for each verified sample, or a file with 1 for each "
+                f"verified label, got {file!r}, which is {'a label' if is_label else 'neither a column nor a file'} of "
+                f"{self.path}"
+            )
+        kind = table_format(file)
+        if kind is None:
+            raise ValueError(f"--trusted must be a table, such as a .csv, .tsv or .parquet file, got {file}")
+        encoding = {"encoding": self.options["encoding"]} if kind == "csv" and "encoding" in self.options else {}
+        frame = read_table(file, format=kind, **encoding).rename(columns=from_csv_text)
+        roles = TableRoles(prefix=self.options.get("prefix", PREFIX))
+        content = read_label_columns(frame, roles, list(data.label_names))
+        if content.problems:
+            raise TableError(content.problems, file)
+        mask = _match_samples(file, frame, content.Y == 1, data, self.path)
+        if mask.shape != data.Y.shape:
+            raise ValueError(
+                f"--trusted {file} must have the shape of the labels of {self.path}, {data.Y.shape}, got {mask.shape}; "
+                "write one row for each sample and one column for each label"
+            )
+        return mask
+
+
+def _match_samples(file: str, frame: Any, mask: NDArray[np.bool_], data: Dataset, path: str) -> NDArray[np.bool_]:
+    """Return the rows in the order of the samples, matched by the identifier if the file has its column.
+
+    Samples that are not in the file are not verified. `path` is the file of the samples.
+    """
+    id = None if data.roles is None else data.roles.id
+    if id is None or id not in frame.columns or data.sample_names is None:
+        return mask
+    names = [identifier_text(from_csv_text(name)) for name in sample_names(frame, data.roles) or ()]
+    rows = list(map(identifier_text, data.sample_names))
+    for where, count, others in ((file, Counter(names), set(rows)), (path, Counter(rows), set(names))):
+        if repeated := [name for name in count if count[name] > 1 and name in others]:
+            shown = repr(repeated[0]) if repeated[0] else "an empty field"
+            raise ValueError(
+                f"--trusted {file} is matched by the column {id!r}, in which {shown} is repeated in {where}; make the "
+                f"identifiers unique, or remove the column from {file} so that its rows are matched by position"
+            )
+    if not set(names) & set(rows):
+        values = ", ".join(names[:3])
+        raise ValueError(f"--trusted {file} has no sample of the data: the values of {id!r} are {values}")
+    marked = need("pandas").DataFrame(mask, index=names)
+    return marked[~marked.index.duplicated()].reindex(rows, fill_value=False).to_numpy()
+
+
+def _encode_missing(data: Dataset) -> Dataset:
+    """Return a data set of numbers, some of which are missing, with the encoder of a table."""
+    table = frames(data)[0]
+    encoder = TableEncoder(number=list(table.columns[table.notna().any()])).fit(table)
+    X, encoded_names = encoder.transform(table), list(encoder.get_feature_names_out())
+    return replace(data, X=X, feature_names=encoded_names, encoder=encoder, columns=encoder.kinds_)
+
+
+def frames(data: Dataset) -> tuple[Any, Any]:
+    """Return features and labels as DataFrames, so that a model stores their names.
+
+    The index has the names of the samples. Sparse features and those of an encoder are unchanged.
+    """
+    pandas = need("pandas")
+    index = None if data.sample_names is None else pandas.Index(data.sample_names)
+    plain = sp.issparse(data.X) or data.encoder is not None
+    X = data.X if plain else pandas.DataFrame(data.X, columns=list(data.feature_names), index=index)
+    return X, pandas.DataFrame(data.Y, columns=list(data.label_names), index=index)
+
+
+def describe_tags(roles: TableRoles) -> str:
+    """Return how tags are read, for a message.
+
+    Examples
+    --------
+    >>> from spmld.app.commands.loading import describe_tags
+    >>> from spmld.tables import TableRoles
+    >>> describe_tags(TableRoles(tags="tags", tag_sep=";"))
+    "tags of 'tags' are separated by ';'; a tag that is not listed in 'tags' is negative (see --untagged)"
+    """
+    meaning = {"negative": "negative", "weak": "a negative of lower weight", "missing": "missing"}[roles.untagged]
+    used = show_separators(roles.tag_sep or ())
+    separated = f"tags of {roles.tags!r} are separated by {used}; " if used else ""
+    return f"{separated}a tag that is not listed in {roles.tags!r} is {meaning} (see --untagged)"

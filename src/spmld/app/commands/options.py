@@ -1,0 +1,319 @@
+"""Arguments and options of the commands, each declared once.
+
+Some options are bundled: a command gets one object that is made from the values of several options.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeAlias
+
+import click
+from click.core import ParameterSource
+from click.shell_completion import CompletionItem
+
+from spmld._validation import did_you_mean
+from spmld.app.commands.loading import Source
+from spmld.app.commands.methods import METHODS, parse_value
+from spmld.app.commands.printing import Output, check_output_path
+
+DECISIONS = ("f1", "micro_f1", "macro_f1", "sample_f1")
+Decorator: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
+
+
+class MethodType(click.ParamType):  # type: ignore[type-arg]  # generic in recent versions of click only
+    """Click type for the name of a method, not case-sensitive; an error suggests the closest name."""
+
+    name = "method"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name as in METHODS."""
+        by_name = {name.lower(): name for name in METHODS}
+        if str(value).lower() not in by_name:
+            hint = did_you_mean(value, METHODS)
+            self.fail(f"must be one of {', '.join(METHODS)}, got {value!r}{hint}", param, ctx)
+        return by_name[str(value).lower()]
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Return the names that start with the text."""
+        return [CompletionItem(name) for name in METHODS if name.lower().startswith(incomplete.lower())]
+
+
+METHOD_TYPE = MethodType()
+
+
+def _decision(value: str) -> str | float | int:
+    """Return a decision: "none", the name of an F1, a threshold, or a number of labels."""
+    from spmld.model_selection.thresholds import RULE_CONSTRAINTS
+
+    if value.lower() == "none":
+        return "none"
+    decision: str | float | int = parse_value(value)
+    if isinstance(decision, bool) or not any(accepted.is_satisfied_by(decision) for accepted in RULE_CONSTRAINTS):
+        raise click.BadParameter(
+            f"must be one of {', '.join(DECISIONS)}, none, a threshold between 0 and 1, or a number of labels "
+            f"of at least 1, got {value!r}"
+        )
+    return decision
+
+
+def _complete_decision(context: click.Context, option: click.Parameter, incomplete: str) -> list[str]:
+    return [name for name in DECISIONS if name.startswith(incomplete)]
+
+
+def _combine(*options: Decorator) -> Decorator:
+    """Return one decorator for several options; `--help` lists them in this order."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def _bundle(name: str, make: Callable[..., Any], *options: Decorator) -> Decorator:
+    """Return options whose values are passed to `make` as keyword arguments. The command gets the result as `name`."""
+
+    def none(**_: Any) -> None:
+        """Hold the options, for their names."""
+
+    _combine(*options)(none)
+    # Click lists the options of a function from the last to the first.
+    names = [parameter.name for parameter in reversed(none.__click_params__)]  # type: ignore[attr-defined]
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def call(**values: Any) -> None:
+            made = make(**{parameter: values.pop(parameter) for parameter in names})
+            command(**{name: made}, **values)
+
+        return _combine(*options)(call)
+
+    return decorate
+
+
+def several(option: str, name: str, metavar: str, help: str) -> Decorator:
+    """Return an option that can be repeated."""
+    return click.option(option, name, multiple=True, metavar=metavar, help=f"{help}; can be repeated.")
+
+
+def choice(option: str, values: tuple[str, ...], help: str) -> Decorator:
+    """Return an option with one of several values."""
+    return click.option(option, type=click.Choice(values), help=help)
+
+
+def integer(option: str, default: int, help: str, *, minimum: int = 1, maximum: int | None = None) -> Decorator:
+    """Return an option with an integer."""
+    kind = click.IntRange(minimum, maximum)
+    return click.option(option, default=default, show_default=True, type=kind, metavar="N", help=help)
+
+
+def seed_option(help: str) -> Decorator:
+    """Return --seed, in the range that NumPy accepts."""
+    return integer("--seed", 0, help, minimum=0, maximum=2**32 - 1)
+
+
+def folds_option(default: int) -> Decorator:
+    """Return --folds."""
+    return integer("--folds", default, "Number of folds.", minimum=2)
+
+
+def method_option(help: str, default: str | None = None) -> Decorator:
+    """Return --method."""
+    shown = default is not None
+    return click.option("--method", default=default, show_default=shown, metavar="NAME", type=METHOD_TYPE, help=help)
+
+
+def metric_option(default: str) -> Decorator:
+    """Return --metric, which can be repeated."""
+    help = f"Metric to compute; can be repeated.  [default: {default}]"
+    return click.option("--metric", "metrics", multiple=True, metavar="NAME", callback=_check_metrics, help=help)
+
+
+def _check_metrics(context: click.Context, option: click.Parameter, metrics: tuple[str, ...]) -> tuple[str, ...]:
+    from spmld.metrics.registry import get_metric
+
+    for name in metrics:
+        get_metric(name)
+    return metrics
+
+
+_READER_OPTIONS = (
+    click.option("--from", "format", metavar="FORMAT", help="File format.  [default: from the extension]"),
+    click.option("--encoding", help="Encoding of a text file.  [default: utf-8]"),
+    click.option("--sep", metavar="CHARACTER", help="Separator of a CSV file.  [default: guessed]"),
+    choice("--decimal", (".", ","), "Decimal separator of a table.  [default: guessed]"),
+    click.option("--sheet", metavar="NAME", help="Sheet of an Excel file.  [default: the first]"),
+    click.option("--xml", metavar="FILE", help="MULAN's XML file with the labels of an ARFF file."),
+    several("--label", "labels", "COLUMN", "Label column"),
+    click.option("--prefix", help="Prefix of the label columns of a table.  [default: label_]"),
+    click.option("--tags", metavar="COLUMN", help="Column with a list of tags, which are the labels."),
+    several(
+        "--tag-sep", "tag_sep", "TEXT", 'Separator of the tags, or several, such as ";,"; by default, it is guessed'
+    ),
+    choice(
+        "--untagged",
+        ("negative", "weak", "missing"),
+        "Meaning of a tag that is not in the list of a sample: negative, weak (a negative of lower weight) or "
+        "missing.  [default: negative]",
+    ),
+    choice(
+        "--tag-case",
+        ("merge", "keep"),
+        "Whether tags that differ only in case or width are one label.  [default: merge]",
+    ),
+    click.option(
+        "--hierarchy",
+        metavar="FILE|SEPARATOR",
+        help="Hierarchy of the labels: a table with the columns parent and child, a JSON file with the children of "
+        "each parent, or the separator of labels that are paths, such as / for rock/metal.",
+    ),
+    choice(
+        "--empty-is",
+        ("missing", "negative"),
+        "Meaning of an empty field of a label or of the tags.  [default: missing]",
+    ),
+    click.option("--id", "id", metavar="COLUMN", help="Column that identifies the samples in all outputs."),
+    several("--text", "text", "COLUMN", "Column of text"),
+    several("--number", "number", "COLUMN", "Column of numbers"),
+    several("--category", "category", "COLUMN", "Column of categories"),
+    several("--date", "date", "COLUMN", "Column of dates"),
+    several("--drop", "drop", "COLUMN", "Column to ignore"),
+    several("--keep", "keep", "COLUMN", "Feature to use although it determines a label"),
+    click.option("--day-first", is_flag=True, help="Read dates such as 03/04/2024 with the day first."),
+    click.option(
+        "--strict", is_flag=True, help="Values that cannot be read as numbers or dates are an error, not missing."
+    ),
+    several("--positive", "positive", "WORD", 'Word, number or threshold, such as ">=2", of positive labels; a tag'),
+    several("--negative", "negative", "WORD", 'Word, number or threshold, such as "<=0", of negative labels; no tags'),
+    several("--missing", "missing", "WORD", "Word, number or threshold of missing labels; an empty field of tags"),
+)
+"""Options of the readers of files, and the roles of the columns of a table, see `spmld.tables.TableRoles`."""
+PARTS = click.Choice(["all", "train", "test"])
+
+
+def source_options(
+    name: str = "source",
+    part: str | None = None,
+    *,
+    trusted: bool = False,
+    annotator: bool | None = None,
+    allow_missing: bool = False,
+) -> Decorator:
+    """Return the argument `name` and the options of the readers, as a `Source`.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument.
+    part : str, optional
+        Default of --part, for data sets with an official split. None: the command has no such option.
+    trusted : bool
+        Whether the command has the option --trusted, for verified entries.
+    annotator : bool, optional
+        Whether the option --annotator is required. None: the command has no such option.
+    allow_missing : bool
+        Whether the command has the option --allow-missing, for the features of a model.
+    """
+    options: list[Decorator] = [click.argument(name), *_READER_OPTIONS]
+    if part is not None:
+        help = f"Part of the official split to use, if there is one.  [default: {part}]"
+        options.append(click.option("--part", type=PARTS, help=help))
+    if trusted:
+        help = "Verified labels: a column with 1 for each verified sample, or a file with 1 for each verified label."
+        options.append(click.option("--trusted", "verified", metavar="COLUMN|FILE", help=help))
+    if annotator is not None:
+        help = "Column with the annotator of each row; a sample, named by --id, has a row for each annotator."
+        options.append(click.option("--annotator", metavar="COLUMN", required=annotator, help=help))
+    if allow_missing:
+        help = "Features of MODEL that the table lacks, or of which no value can be read, are missing, not an error."
+        options.append(click.option("--allow-missing", is_flag=True, help=help))
+
+    def make(**values: Any) -> Source:
+        path, chosen, verified = values.pop(name), values.pop("part", None), values.pop("verified", None)
+        hierarchy = values.pop("hierarchy", None)
+        if hierarchy and not any(map(str.isalnum, hierarchy)):
+            values["path_sep"], hierarchy = hierarchy, None
+        allowed = values.pop("allow_missing", False)
+        return Source(path, chosen, part or "all", used_options(values), verified, hierarchy, allowed)
+
+    return _bundle(name, make, *options)
+
+
+def used_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of the readers that were set.
+
+    Examples
+    --------
+    >>> from spmld.app.commands.options import used_options
+    >>> used_options({"labels": ("sad", "calm"), "prefix": None, "drop": ()})
+    {'labels': ['sad', 'calm']}
+    """
+    from spmld.tables.roles import COLUMN_LISTS
+
+    for name in COLUMN_LISTS:
+        columns = options.get(name, ())
+        repeated = [column for i, column in enumerate(columns) if column in columns[:i]]
+        if repeated:
+            raise ValueError(f"--{name.removesuffix('s')} must name each column once, got {repeated[0]} twice")
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in options.items() if value}
+
+
+decision_option = click.option(
+    "--decision",
+    type=_decision,
+    shell_complete=_complete_decision,
+    metavar="RULE",
+    help=f"Which labels to predict: {', '.join(DECISIONS)}, a threshold, a number of labels, or none for the "
+    "predictions of the method itself.  [default: f1]",
+)
+label_decision_options = _combine(
+    several("--precision", "precisions", "[LABEL=]NUMBER", "Guarantee the precision of a label, or of all labels"),
+    several("--threshold", "thresholds", "LABEL=NUMBER", "Predict a label if its probability is above a threshold"),
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+force_option = click.option("--force", is_flag=True, help="Overwrite an existing file.")
+checkpoint_option = click.option(
+    "--checkpoint",
+    metavar="FOLDER",
+    help="Store finished parts in this folder, so that the same command resumes after an interruption. It is deleted "
+    "at the end.",
+)
+trust_type_option = several("--trust-type", "trusted_types", "NAME", "Type in MODEL to trust")
+model_option = click.option("--model", metavar="MODEL", help="Model file to use instead of fitting a method.")
+method_options = _combine(
+    method_option(f"One of {', '.join(METHODS)}.", "SelfPacedEnsemble"),
+    several("--param", "params", "KEY=VALUE", "Parameter of the method"),
+    seed_option("Seed for the method."),
+)
+
+
+def out_option(metavar: str, help: str, *, required: bool = False) -> Decorator:
+    """Return --out and --force. The command gets `out`, to which a file can be written."""
+    option = click.option("-o", "--out", required=required, metavar=metavar, help=help)
+    return _bundle("out", lambda out, force: check_output_path(out, force), option, force_option)
+
+
+def _output(*names: str, help: str) -> Decorator:
+    """Return an option for the file of a table. The command gets an `Output`."""
+    return _bundle(
+        "output",
+        Output.from_options,
+        click.option(*names, "path", metavar="FILE", help=help),
+        json_option,
+        force_option,
+    )
+
+
+output_options = _output(
+    "-o", "--out", help="Write to this .csv, .tsv, .xlsx, .parquet, .json or .jsonl file, not standard output."
+)
+list_options = _output("--list", help="Write the list to this file, not standard output.")
+
+
+def check_model_options() -> None:
+    """Raise ValueError if --method, --param or --trusted is used together with --model."""
+    context = click.get_current_context()
+    for name, option in (("method", "--method"), ("params", "--param"), ("verified", "--trusted")):
+        if context.get_parameter_source(name) == ParameterSource.COMMANDLINE:
+            raise ValueError(f"{option} cannot be combined with --model, whose method is already fitted")

@@ -1,0 +1,260 @@
+"""Messages, tables, JSON and progress bars on the terminal, and tables in files."""
+
+import json
+import math
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Self
+
+import click
+
+from spmld._io import link_target, need, writing
+from spmld._table import TextTable, csv_text
+
+OUTPUTS = ("out", "path", "target", "figure", "export", "checkpoint", "db", "report")
+"""Parameters of commands whose files are written."""
+MIN_SPACE = 1_000_000
+"""Free space in bytes that every output needs."""
+_EXTENSIONS = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".xlsx": "excel",
+    ".parquet": "parquet",
+    ".json": "json",
+    ".jsonl": "jsonl",
+}
+_MAX_UNBROKEN = 20  # characters of text that is not wrapped, such as the name of a label
+_STYLES = {"good": "green", "bad": "red", "bold": "bold", "italic": "italic"}
+DIGITS = 4
+"""Number of decimals of a probability."""
+MAX_COLUMNS = 10
+"""Maximum number of columns of each kind that are named."""
+
+
+def print_message(text: str) -> None:
+    """Print a message to standard error."""
+    click.echo(text, err=True)
+
+
+def print_json(content: Any) -> None:
+    """Print JSON to standard output."""
+    click.echo(_to_json(content))
+
+
+def print_table(table: TextTable) -> None:
+    """Print a table: formatted on a terminal, tab-separated lines otherwise."""
+    if not sys.stdout.isatty():
+        click.echo(table.to_tsv())
+        return
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    # Without lines between the columns, tables with eight columns fit into 80 characters.
+    shape: Any = {"box": SIMPLE_HEAD, "show_edge": False, "pad_edge": False, "padding": (0, 1, 0, 0)}
+    output = Table(title=Text(table.title) if table.title else None, title_justify="left", **shape)
+    output.caption, output.caption_justify = (Text(table.note) if table.note else None), "left"
+    for i, (column, numeric) in enumerate(zip(table.columns, table.numeric, strict=True)):
+        short = not numeric and max((len(row[i].text) for row in table.cells), default=0) <= _MAX_UNBROKEN
+        shape = {"justify": "right" if numeric else "left", "overflow": "fold", "no_wrap": short}
+        output.add_column(Text(column.replace("_", " ")), **shape)
+    for row in table.cells:
+        output.add_row(*(Text(cell.text, style=_STYLES.get(cell.mark, "")) for cell in row))
+    Console().print(output)
+
+
+def print_result(content: Any, table: TextTable, as_json: bool) -> None:
+    """Print JSON or a table."""
+    if as_json:
+        print_json(content)
+    else:
+        print_table(table)
+
+
+@contextmanager
+def progress_bar(total: int | None, title: str) -> Iterator[Callable[[str], None]]:
+    """Show a bar with the time left; the yielded function advances the bar and sets the text after the title.
+
+    A total of None shows a spinner and the elapsed time, for work that does not report its progress. Nothing is shown
+    unless standard error is a terminal that can redraw lines.
+    """
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        yield lambda _: None
+        return
+    from rich import progress
+    from rich.console import Console
+
+    text, elapsed = progress.TextColumn("{task.description}"), progress.TimeElapsedColumn()
+    bar = (text, progress.BarColumn(), progress.MofNCompleteColumn(), elapsed, progress.TimeRemainingColumn())
+    columns = (progress.SpinnerColumn(), text, elapsed) if total is None else bar
+    # Fits differ in duration, so the estimate is based on the last hour rather than the last seconds.
+    with progress.Progress(*columns, console=Console(stderr=True), speed_estimate_period=3600, transient=True) as shown:
+        task = shown.add_task(title, total=total)
+        yield lambda text: shown.update(task, advance=1, description=f"{title}: {text}" if text else title)
+
+
+def list_columns(columns: dict[str, str]) -> str:
+    """Return the columns of each kind, the kinds in the order of their first column.
+
+    Examples
+    --------
+    >>> from spmld.app.commands.printing import list_columns
+    >>> list_columns({"tempo": "number", "released": "date (ISO 8601)", "price": "number"})
+    'number: tempo, price; date (ISO 8601): released'
+    """
+    by_kind: dict[str, list[str]] = {}
+    for name, kind in columns.items():
+        by_kind.setdefault(kind, []).append(name)
+    return "; ".join(f"{kind}: {list_first(names, MAX_COLUMNS)}" for kind, names in by_kind.items())
+
+
+def list_first(names: list[str], maximum: int = 5) -> str:
+    """Return the first names, and the number of the others.
+
+    Examples
+    --------
+    >>> from spmld.app.commands.printing import list_first
+    >>> list_first(["sad", "calm", "loud"], 2)
+    'sad, calm and 1 more'
+    """
+    more = f" and {len(names) - maximum} more" if len(names) > maximum else ""
+    return ", ".join(names[:maximum]) + more
+
+
+def check_output_path(path: str | None, force: bool) -> str | None:
+    """Return the path; raise an error, before any work is done, if a file cannot be written."""
+    if path is None:
+        return None
+    file = link_target(path)
+    if file.is_dir():
+        raise ValueError(f"{file} is a folder; pass the name of a file")
+    if not file.parent.is_dir():
+        raise FileNotFoundError(f"cannot write {file.name}: folder {file.parent} does not exist")
+    if file.exists() and not file.is_file():
+        raise ValueError(f"{file} is not a regular file; pass the name of a file, or leave it out for standard output")
+    if _is_input(path):
+        raise ValueError(f"{path} is also an input of the command, which would be lost; pass the name of another file")
+    if file.exists() and not force:
+        raise ValueError(f"{path} already exists; use --force to overwrite it")
+    if not os.access(file if file.exists() else file.parent, os.W_OK) or not os.access(file.parent, os.W_OK):
+        raise PermissionError(f"cannot write {file}: permission denied; choose another folder")
+    free = shutil.disk_usage(file.parent).free
+    if free < MIN_SPACE:
+        raise OSError(f"cannot write {file}: only {free / 1e6:,.1f} MB are free; free some space or use another folder")
+    return path
+
+
+def _is_input(path: str) -> bool:
+    """Return whether an output of the current command is the file of another argument or option."""
+    context = click.get_current_context(silent=True)
+    if context is None or not Path(path).exists():
+        return False
+    values = [value for name, value in context.params.items() if isinstance(value, (str, Path)) and name not in OUTPUTS]
+    return any(Path(value).exists() and os.path.samefile(value, path) for value in values)
+
+
+@dataclass(frozen=True)
+class Output:
+    """File to write a table to, or None for standard output, its format, and whether existing files are replaced."""
+
+    path: str | None
+    kind: str
+    force: bool = field(default=False, repr=False)
+
+    @classmethod
+    def from_options(cls, path: str | None, as_json: bool, force: bool) -> Self:
+        """Return the output of --out, --json and --force.
+
+        Examples
+        --------
+        >>> from spmld.app.commands.printing import Output
+        >>> Output.from_options("tags.tsv", False, True), Output.from_options(None, True, False)
+        (Output(path='tags.tsv', kind='csv'), Output(path=None, kind='json'))
+        """
+        extension = ".csv" if path is None else Path(path).suffix.lower()
+        kind = "json" if as_json else _EXTENSIONS.get(extension)
+        if kind is None:
+            raise ValueError(f'unknown file extension "{extension}" of {path}; supported: {", ".join(_EXTENSIONS)}')
+        return cls(check_output_path(path, force), kind, force)
+
+    def write(self, tables: Iterable[TextTable]) -> None:
+        """Write or print tables with the same columns as one table, block by block."""
+        if self.kind in ("parquet", "excel"):
+            (_write_parquet if self.kind == "parquet" else _write_excel)(tables, str(self.path))
+            return
+        tabs = self.path is not None and self.path.lower().endswith(".tsv")
+        blocks: dict[str, Callable[..., Iterator[str]]] = {
+            "csv": partial(_csv_blocks, delimiter="\t" if tabs else ","),
+            "json": _json_blocks,
+        }
+        texts = blocks.get(self.kind, _json_lines)(tables)
+        if self.path is None:
+            for text in texts:
+                click.echo(text, nl=False)
+            return
+        with writing(self.path) as part, part.open("w", encoding="utf-8", newline="") as file:
+            file.writelines(texts)
+
+
+def _csv_blocks(tables: Iterable[TextTable], delimiter: str) -> Iterator[str]:
+    for number, table in enumerate(tables):
+        yield table.to_csv(delimiter=delimiter, header=number == 0)
+
+
+def _json_lines(tables: Iterable[TextTable]) -> Iterator[str]:
+    for table in tables:
+        for row in table.rows:
+            yield _to_json(dict(zip(table.columns, row, strict=True)), indent=None) + "\n"
+
+
+def _json_blocks(tables: Iterable[TextTable]) -> Iterator[str]:
+    """Yield the parts of a list of all rows."""
+    start = "["
+    for line in _json_lines(tables):
+        yield f"{start}\n  {line.rstrip()}"
+        start = ","
+    yield "[]\n" if start == "[" else "\n]\n"
+
+
+def _to_frame(table: TextTable) -> Any:
+    return need("pandas").DataFrame([list(row) for row in table.rows], columns=list(table.columns))
+
+
+def _write_excel(tables: Iterable[TextTable], path: str) -> None:
+    """Write a workbook with one sheet; text that Excel would run as a formula starts with an apostrophe."""
+    need("openpyxl")
+    frame = need("pandas").concat(map(_to_frame, tables)).map(csv_text)
+    with writing(path) as part, part.open("wb") as file:
+        frame.rename(columns=csv_text).to_excel(file, index=False)
+
+
+def _write_parquet(tables: Iterable[TextTable], path: str) -> None:
+    pyarrow, parquet = need("pyarrow"), need("pyarrow.parquet")
+    writer = None
+    with writing(path) as part, ExitStack() as stack:
+        for table in tables:
+            frame = _to_frame(table)
+            schema = None if writer is None else writer.schema
+            content = pyarrow.Table.from_pandas(frame, schema=schema, preserve_index=False)
+            writer = writer or stack.enter_context(parquet.ParquetWriter(part, content.schema))
+            writer.write_table(content)
+
+
+def _to_json(content: Any, indent: int | None = 2) -> str:
+    return json.dumps(_finite(content), indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def _finite(content: Any) -> Any:
+    """Replace NaN and infinity, which JSON does not support, by None."""
+    if isinstance(content, dict):
+        return {key: _finite(value) for key, value in content.items()}
+    if isinstance(content, (list, tuple)):
+        return [_finite(value) for value in content]
+    return None if isinstance(content, float) and not math.isfinite(content) else content

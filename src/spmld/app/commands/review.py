@@ -1,0 +1,235 @@
+"""``spmld review``: review labels in the browser, the most valuable first, or a random sample."""
+
+import getpass
+import webbrowser
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from spmld._validation import plural
+from spmld.app.commands import options
+from spmld.app.commands.loading import Source
+from spmld.app.commands.printing import check_output_path, print_message, progress_bar
+from spmld.app.commands.review_data import (
+    ReviewData,
+    audit_again,
+    describe_unmatched,
+    load_review,
+    open_samples,
+    read_answers,
+)
+from spmld.app.review import (
+    Annotation,
+    AnnotationStore,
+    ReviewServer,
+    ReviewSession,
+    export_entries,
+    make_queue,
+    sample_queue,
+)
+from spmld.app.review.annotations import Place, match_annotations
+from spmld.app.review.queue import KINDS
+from spmld.app.review.samples import TableSamples
+from spmld.app.review.store import check_store
+from spmld.app.review.tables import check_table, without_gz
+from spmld.audit import LabelIssues
+
+_KINDS = {"suspicious": "suspicious", "missing": "missing", "unlabeled": "in samples without labels"}
+
+
+@click.command()
+@options.source_options("data", part="all", trusted=True, allow_missing=True)
+@click.option("--model", metavar="MODEL", help="Model file that predicts the missing labels.")
+@options.trust_type_option
+@click.option("--db", metavar="FILE", help="SQLite file for the annotations.  [default: DATA with .review.sqlite]")
+@click.option("--reviewer", metavar="NAME", help="Name of the reviewer.  [default: the user of this computer]")
+@click.option("--overlap", is_flag=True, help="Show all entries, also those of other reviewers.")
+@click.option("--image", metavar="COLUMN", help="Column with paths of images, relative to the folder of DATA.")
+@click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Kind of entries; can be repeated.")
+@options.integer("--top", 10_000, "Maximum number of entries.")
+@click.option(
+    "--verify",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Review a random sample of N observed entries, and estimate the number of wrong entries.",
+)
+@options.integer("--port", 0, "Port of the page; 0 selects a free one.", minimum=0, maximum=65_535)
+@click.option("--no-browser", is_flag=True, help="Print the address of the page without opening a browser.")
+@click.option("--export", metavar="FILE", help="Write the entries to .jsonl, or .json for Label Studio, and exit.")
+@click.option("--import", "imported", metavar="FILE", help="Add annotations from .jsonl, or .json of Label Studio.")
+@options.seed_option("Seed for the folds of the audit.")
+@options.force_option
+def review(
+    data: Source,
+    model: str | None,
+    trusted_types: tuple[str, ...],
+    db: str | None,
+    reviewer: str | None,
+    overlap: bool,
+    image: str | None,
+    kinds: tuple[str, ...],
+    top: int,
+    verify: int | None,
+    port: int,
+    no_browser: bool,
+    export: str | None,
+    imported: str | None,
+    seed: int,
+    force: bool,
+) -> None:
+    """Review the labels of DATA, a table, in the browser, one entry at a time.
+
+    Entries are ordered by expected gain, the probability that the annotation corrects a label: suspicious labels,
+    missing labels, and samples to label next. The keys are y (yes), n (no), u (unsure), s (skip) and z (undo). Each
+    annotation is stored in a SQLite file before the next entry is shown. The order is updated after every 50
+    annotations. The page is served on 127.0.0.1 only. Stop with Ctrl-C, and run the same command to continue. With
+    --model, the roles of the columns, the probabilities of missing labels and the evidence are those of the model.
+
+    With --verify, a random sample of the observed labels is shown in random order. When the command ends, it prints
+    the estimated number of wrong labels in DATA with a 90 % confidence interval.
+
+    \b
+    Examples:
+      spmld review songs.csv
+      spmld review songs.csv --text review --tags tags --id song_id
+      spmld review songs.csv --model songs.skops --reviewer ann
+      spmld review songs.csv --verify 50
+      spmld review songs.csv --export tasks.json
+    """
+    if export is not None and Path(export).suffix.lower() not in (".jsonl", ".json"):
+        raise ValueError(f"--export must be a file .jsonl, or .json for Label Studio, got {export}")
+    if verify is not None and kinds:
+        raise ValueError(f"--kind {kinds[0]} cannot be combined with --verify, a sample of all observed entries")
+    check_output_path(export, force)
+    check_table(data.path, data.table_kind or "other")
+    check_store(file := db or default_store(data.path))
+    annotations = [] if imported is None else read_answers(imported, data.options.get("id"))
+    loaded = load_review(data, model, trusted_types, seed, evidence=export is None)
+    samples = open_samples(loaded.source, loaded.data, image)
+    annotations = _match(annotations, samples, loaded, imported)
+    arrange = partial(make_queue, probabilities=loaded.probabilities, kinds=kinds or KINDS, max_entries=top)
+    issues = loaded.issues
+    queue = arrange(issues) if verify is None else sample_queue(issues, min(verify, top), seed)
+    if export is not None and imported is None and not Path(file).exists():  # an export alone needs no SQLite file
+        print_message(_summary(queue))
+        _export(queue, samples, {}, export, image, loaded.source)
+        return
+    with AnnotationStore(file) as store:
+        if imported is not None:
+            _import(store, annotations, imported)
+        print_message(_summary(queue))
+        if export is not None:
+            _export(queue, samples, store.outcomes(), export, image, loaded.source)
+            return
+        name = reviewer or getpass.getuser()
+        shown = samples, loaded.evidence
+        session = ReviewSession(queue, store, *shown, reviewer=name, overlap=overlap, title=data.name)
+        if verify is None:
+            session.on_update(lambda outcomes: arrange(audit_again(loaded, outcomes, samples.keys, seed)))
+        _serve(session, port, no_browser, loaded.source)
+        if verify is not None:
+            print_message(_estimate(session.checked(), issues))
+
+
+def default_store(path: str) -> str:
+    """Return the SQLite file of a data file, in the same folder.
+
+    Examples
+    --------
+    >>> from spmld.app.commands.review import default_store
+    >>> default_store("music/songs.csv")
+    'music/songs.review.sqlite'
+    """
+    return str(without_gz(path).with_suffix(".review.sqlite"))
+
+
+def _match(
+    annotations: list[Annotation], samples: TableSamples, loaded: ReviewData, path: str | None
+) -> list[Annotation]:
+    """Return imported annotations with the keys and labels of the data, which must have all of them."""
+    names = list(loaded.data.label_names)
+    matched, unmatched = match_annotations(annotations, samples, names)
+    if unmatched:
+        described = describe_unmatched(unmatched, len(matched), str(path), loaded.source, names)
+        raise ValueError(
+            f"{described}; nothing is imported. Pass the data and the options of the export, or remove them"
+        )
+    return matched
+
+
+def _import(store: AnnotationStore, annotations: list[Annotation], path: str) -> None:
+    added = store.merge(annotations)
+    skipped = len(annotations) - added
+    reason = f"; {skipped} are skipped, since the same reviewer has decided later, or they are stored already"
+    print_message(f"{store.path}: {plural(added, 'annotation')} imported from {path}{reason if skipped else ''}")
+
+
+def _summary(queue: Any) -> str:
+    if _is_random(queue):
+        return f"{plural(len(queue), 'random entry')} to verify"
+    counts = [f"{count} {_KINDS[kind]}" for kind, count in queue.kind.value_counts(sort=False).items() if count]
+    kinds, gain = ", ".join(counts) or "none", f"{queue.gain.sum():.0f}"
+    return f"{plural(len(queue), 'entry')} to review ({kinds}), at most {gain} expected corrections"
+
+
+def _is_random(queue: Any) -> bool:
+    return bool((queue.kind == "random").any())
+
+
+def _estimate(wrong: list[bool], issues: LabelIssues) -> str:
+    """Return the estimated number of wrong entries, from the verified entries of a random sample."""
+    if not wrong:
+        return "no estimate of the number of wrong entries, since no entry of the random sample is decided"
+    estimate = issues.estimate(wrong)
+    return (
+        f"about {estimate.n_wrong:.0f} wrong entries (90 % interval: {estimate.lower:.0f} to {estimate.upper:.0f}), "
+        f"since {sum(wrong)} of {len(wrong)} entries of the random sample are wrong"
+    )
+
+
+def _serve(session: ReviewSession, port: int, no_browser: bool, source: Source) -> None:
+    server = ReviewServer(session, port)
+    progress = session.progress()
+    if progress["decided"]:
+        with progress_bar(None, "updating the order"):
+            session.update()
+    print_message(
+        f"{session.store.path}: {progress['decided']} of {progress['entries']} entries decided\n"
+        f"Open {server.url}\n"
+        "Stop with Ctrl-C; all annotations are stored, and the same command continues."
+    )
+    try:
+        if not no_browser:
+            webbrowser.open(server.url)
+        server.serve_forever()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        server.close()
+    progress = session.progress()
+    remaining = (
+        "" if _is_random(session.queue) else f", at most {progress['remaining']:.0f} expected corrections remain"
+    )
+    corrected = f"{plural(progress['corrected'], 'label')} corrected{remaining}"
+    print_message(
+        f"{progress['decided']} of {progress['entries']} entries decided, {corrected}\n"
+        f"Write them into a copy of the file: spmld correct {source.command(str(session.store.path), '-o', 'FILE')}"
+    )
+    session.release()
+
+
+def _export(
+    queue: Any, samples: TableSamples, outcomes: dict[Place, str], path: str, image: str | None, source: Source
+) -> None:
+    count = export_entries(queue, samples, path, outcomes, image)
+    if path.lower().endswith(".jsonl"):
+        print_message(f"{path}: {plural(count, 'entry')}; fill in answer with present, absent or unsure")
+        annotated = path
+    else:
+        config = Path(path).with_suffix(".xml")
+        print_message(f"{path}: {plural(count, 'task')} for Label Studio; paste {config} into its labeling interface")
+        annotated = "EXPORT.json"
+    command = source.command(annotated, "-o", "FILE")
+    print_message(f"next: spmld correct {command} writes the answers into a copy of the file")

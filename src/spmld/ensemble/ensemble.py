@@ -1,0 +1,414 @@
+"""SelfPacedEnsemble: views with noise rates and trimming, corrected for label dependencies, calibrated."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import effective_n_jobs
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from spmld._arrays import contiguous, move, on_accelerator, to_numpy
+from spmld._device import to_device
+from spmld._threads import Map, thread_map
+from spmld._validation import Fraction, NonNegative, PositiveInt, RandomState, Rate, UnitInterval
+from spmld.ensemble.held_out_loss import HeldOutLoss
+from spmld.ensemble.noise_scores import default_boosting, entry_log_loss, estimate_rates
+from spmld.ensemble.score_correction import ScoreCorrection
+from spmld.ensemble.training_data import Scores, TrainingData, spacing, split_samples
+from spmld.ensemble.updating import NOISE_PARAMETERS, KeptData, UpdateMixin
+from spmld.ensemble.view_fitting import (
+    PathResult,
+    Trimming,
+    check_keep_fraction,
+    choose_trimming,
+    fit_linear_part,
+    fit_transformers,
+    fit_views,
+    search_path,
+)
+from spmld.ensemble.views import (
+    ALPHAS,
+    CS,
+    MAX_SEED,
+    N_TREES,
+    VIEWS,
+    View,
+    check_views,
+    default_views,
+    make_views,
+    uses_graph,
+)
+from spmld.ensemble.weighting import fit_mixture, view_weights
+from spmld.estimators._base import MultiLabelEstimator
+from spmld.estimators.progress import report_progress
+from spmld.labels import Labels
+from spmld.labels.encoding import SIGNS
+from spmld.model_selection.thresholds import DecisionOption, DecisionRule, label_decisions
+from spmld.monitoring.reference import make_reference
+from spmld.noise import NoiseRates
+from spmld.scale.block_data import BlockData
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
+    r"""Self-paced multi-label ensemble that selects its settings on held-out observed labels.
+
+    1. Noise rates are estimated from out-of-fold scores of logistic regression, see `spmld.noise.estimate_noise`. They
+       are 0 unless there is clear evidence. Otherwise, the logistic views and the trees maximize the likelihood of
+       labels that are observed with this noise.
+    2. Views of the data, each a model of the observed entries, are tuned by cross-validation:
+
+       - "linear": a linear model for each label with the logistic loss, whose weights are drawn toward those of
+         co-occurring labels (`MaskedLogistic` with its label graph);
+       - "ridge": a linear model for each label with the squared loss (`MaskedRidge`);
+       - "kernel": the same model as "linear" of the similarities to landmarks, which are training samples;
+       - "boosting": gradient boosting with trees that all labels share (`MaskedBoosting`);
+       - "forest" (optional): a random forest for each label (`MaskedForest`);
+       - "latent" (optional): all labels from a few latent labels (`SPMLD`).
+
+       Features are scaled. All views but "latent" are fitted in single precision.
+
+    3. Trimming: the hardest positives and negatives of each label, by the out-of-fold losses of the best view, get
+       weight 0, see `spmld.ensemble.trimming.trim`, because wrong labels are among the hardest. Nothing is trimmed if
+       noise is identified, or unless this decreases the loss of held-out entries. The views are fitted to the remaining
+       entries.
+    4. Scores are the weighted mean of the calibrated scores of the views, with weights proportional to ``loss ** -8``,
+       where the loss is that of out-of-fold scores.
+    5. The scores are corrected for label dependencies, see `DependencyCorrection`. In `complete`, the correction uses
+       the observed labels of the sample.
+    6. The scores are calibrated, so that they are log-odds, and a rule for decisions is set.
+
+    Every model, correction and calibration that contributes to the out-of-fold score of a sample is fitted without the
+    labels of its fold. Identical samples are in the same fold.
+
+    Parameters
+    ----------
+    Cs : sequence of float, default=(0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
+        Inverse regularization strengths of the logistic views to choose from, for samples of mean square norm 1.
+    alphas : sequence of float, default=(0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+        Regularization strengths of the view "ridge" to choose from.
+    n_trees : sequence of int, default=(50, 100, 200, 400)
+        Numbers of trees of the view "boosting" to choose from.
+    label_graph_penalty : float, default=1.0
+        Penalty of the label graph of the logistic views. It is not used for large data, see `uses_graph`.
+    views : "auto" or sequence of {"linear", "ridge", "kernel", "boosting", "forest", "latent"} or View, default="auto"
+        Views of the ensemble. "auto" are the first three and, unless the data are large or on a GPU,
+        "boosting", see `default_views`.
+    n_landmarks : int, default=300
+        Number of landmarks of the view "kernel", limited to the number of samples.
+    false_positive_rate, false_negative_rate : float or "auto", default="auto"
+        Probability that a true negative is observed as positive, and that a true positive is observed as negative.
+        "auto" estimates them; with trusted entries, they are estimated for each label. For candidate labels, where
+        every true label is among the positives and negatives are certain, pass ``false_negative_rate=0``.
+    keep_fraction : float or "auto", default="auto"
+        Fraction q of the positives of each label to keep. Of the negatives, 1 - 0.3 (1 - q) are kept. "auto" is 0.9 if
+        this decreases the loss of held-out entries. Otherwise, or if noise is identified, which the likelihood
+        explains, or with two folds, it is 1.0: nothing is trimmed. A number below 1 requires three folds. Trusted
+        entries are always kept.
+    dependency_weight : float, default=0.3
+        Weight of the correction for label dependencies, from 0 to 1.
+    completion_weight : float, default=1.0
+        Weight of the correction in `complete`, where it uses observed labels, from 0 to 1.
+    completion : {"linear", "boosting"}, default="linear"
+        Correction in `complete`: linear in the observed labels, or with boosted trees in addition, which takes longer
+        and pays with many samples, see `CompletionTrees`.
+    decision : {"f1", "micro_f1", "macro_f1", "sample_f1"}, float, int or dict, default="f1"
+        Which labels to predict: those that maximize an expected F1, those with a probability above a threshold, or a
+        fixed number for each sample. A dict has thresholds and precision targets for single labels, such as
+        ``{"sad": 0.7, "rock": "precision>=0.9"}``. See `spmld.model_selection.DecisionRule`.
+    keep_data : bool, default=False
+        Whether to keep the training data in the model, and in model files, so that `update` can be used.
+    cv : int, splitter or iterable of splits, default=3
+        Folds of the samples. Each sample must be tested exactly once.
+    scoring : str, default="ranking_loss"
+        Name of the metric of scores used for model selection, see `spmld.metrics`.
+    n_jobs : int or None, default=None
+        Number of threads for the fits of the views on the folds, if X is in memory.
+    device : str or None, default=None
+        As in `MaskedLogistic`.
+    random_state : int, RandomState or None, default=None
+        Seed for the folds, the landmarks, the base estimators and the samples of `reference_`.
+    callback : callable or None, default=None
+        Called with each record of `cv_results_`. If it returns True, no other setting of that view is tried, and the
+        best one so far is selected.
+    verbose : bool or int, default=False
+        Whether to log each record, at level INFO to the logger "spmld".
+
+    Attributes
+    ----------
+    estimators_ : dict
+        The fitted base estimator of each view.
+    transformers_ : dict
+        The fitted transformer of each view.
+    params_ : dict
+        The selected parameters of each view.
+    view_weights_ : dict
+        The weight of each view; they sum to 1.
+    false_positive_rate_, false_negative_rate_ : ndarray of shape (n_labels,)
+        The noise rates.
+    noise_ : NoiseEstimate
+        The estimate of the noise rates.
+    n_repeated_samples_ : int
+        Number of samples that are identical to an earlier sample.
+    keep_fraction_ : float
+        The fraction of positives that is kept.
+    self_paced_weights_ : ndarray of shape (n_samples, n_labels)
+        1 for entries that are kept, 0 for entries that are trimmed or missing.
+    out_of_fold_scores_ : ndarray of shape (n_samples, n_labels)
+        Scores of the training samples by models, corrections and calibrations that were not fitted on the labels of
+        their fold, comparable to `decision_function`.
+    label_dependencies_ : ndarray of shape (n_labels, n_labels)
+        M: row k holds the effects of label k on the scores of the other labels.
+    mixture_ : ViewMixture
+        The calibration of the scores of each view.
+    correction_ : ScoreCorrection
+        The correction for label dependencies, the calibration and the rule for decisions.
+    decision_rule_ : DecisionRule
+        The rule for decisions. Its `label_precisions_` are the held-out precisions of labels with a decision of their
+        own.
+    reference_ : spmld.monitoring.Reference
+        Summary of the training data for `spmld.monitoring.monitor`, if they are in memory and there is a linear view.
+    training_data_ : KeptData or None
+        The training data with their out-of-fold scores, if `keep_data`.
+    cv_results_ : list of dict
+        A record for each setting: "part" (the name of a view), "choice" and "loss", the held-out loss.
+
+    See Also
+    --------
+    SPMLD : One model with fixed settings.
+    SelfPacedClassifier : Self-paced weights for any estimator, from its losses and a schedule.
+    MultiLabelEstimator : The attributes that all estimators share.
+
+    Examples
+    --------
+    >>> from spmld import SelfPacedEnsemble
+    >>> from spmld.datasets import make_planted
+    >>> data = make_planted(n_samples=150, observed_fraction=0.5, random_state=0)
+    >>> sorted(SelfPacedEnsemble(random_state=0).fit(data.X, data.Y).view_weights_)
+    ['boosting', 'kernel', 'linear', 'ridge']
+    """
+
+    Cs: Sequence[float] = CS
+    alphas: Sequence[float] = ALPHAS
+    n_trees: Sequence[int] = N_TREES
+    label_graph_penalty: NonNegative = 1.0
+    views: Sequence[str | View] | Literal["auto"] = "auto"
+    n_landmarks: PositiveInt = 300
+    false_positive_rate: Rate | Literal["auto"] = "auto"
+    false_negative_rate: Rate | Literal["auto"] = "auto"
+    keep_fraction: Fraction | Literal["auto"] = "auto"
+    dependency_weight: UnitInterval = 0.3
+    completion_weight: UnitInterval = 1.0
+    completion: Literal["linear", "boosting"] = "linear"
+    decision: DecisionOption = "f1"
+    keep_data: bool = False
+    cv: Any = 3
+    scoring: str = "ranking_loss"
+    n_jobs: int | None = None
+    device: str | None = None
+    random_state: RandomState = None
+    callback: Callable[..., Any] | None = None
+    verbose: bool | int = False
+
+    @property
+    def decision_rule_(self) -> DecisionRule:
+        """Rule for decisions."""
+        return self.correction_.decision_rule_
+
+    def uses_trusted(self) -> bool:
+        """Return True: verified entries are never trimmed, and determine noise rates and the calibration."""
+        return True
+
+    def _check_parameters(self) -> None:
+        check_views(self.views, self.Cs, self.alphas, self.n_trees)
+        HeldOutLoss(self.scoring)
+
+    def _make_views(self, default: Sequence[str] = VIEWS[:4], *, label_graph: bool = True) -> dict[str, View]:
+        penalty = self.label_graph_penalty if label_graph else 0.0
+        views = default if isinstance(self.views, str) else self.views
+        return make_views(views, self.Cs, self.alphas, self.n_trees, penalty, self.n_landmarks)
+
+    def _max_iterations(self) -> int:
+        """Return the maximum number of records of `cv_results_`."""
+        return sum(len(view.path) for view in self._make_views().values())
+
+    def _fit_blocks(self, data: BlockData) -> None:
+        n_jobs = effective_n_jobs(self.n_jobs) if data.engine.in_memory(data.X) else 1
+        # Views wait for their fits, which are distributed over `n_jobs` threads.
+        with thread_map(n_jobs) as over, thread_map(len(VIEWS) if n_jobs > 1 else 1) as over_views:
+            self._fit_parts(data, over, over_views)
+
+    def _fit_parts(self, data: BlockData, over: Map, over_views: Map) -> None:
+        rng = check_random_state(self.random_state)
+        label_decisions(self.decision, data.shape[1], data.labels.names)
+        signed = replace(data.labels, classes=SIGNS, one_dimensional=False)
+        data.X, data = (), replace(data, labels=signed, feature_names=None).convert(self._to_device)
+        views, training = self._prepare_views(data, rng, over)
+        X = next(iter(data.engine.in_memory(data.X)), None)
+        data.release()
+        fitted = self._estimate_noise(views, training, rng)
+        rates = dict(zip(NOISE_PARAMETERS, self._rates(), strict=True))
+        views = {name: view.with_params(**rates) for name, view in views.items()}
+        results = self._search_paths(views, training, fitted, over_views)
+        trimming = choose_trimming(views, results, training, self.keep_fraction, noisy=self.noise_.identified)
+        self._seed = rng.randint(MAX_SEED)
+        self._combine_views(results, training, trimming, X, over_views)
+        self.training_data_ = KeptData.from_fit(X, training, results, trimming) if self.keep_data else None
+
+    def _combine_views(
+        self,
+        results: Mapping[str, PathResult],
+        training: Mapping[str, TrainingData],
+        trimming: Trimming,
+        X: Any,
+        over_views: Map = map,
+        start: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Fit the views to all samples, from `start`; weigh and correct their scores, and summarize X if in memory."""
+        any_view, rng = next(iter(training.values())), check_random_state(self._seed)
+        data, in_memory = any_view.data, any_view.data.engine.in_memory
+        device = str(X.device) if X is not None and on_accelerator(X) else self.device
+        self.keep_fraction_ = trimming.keep_fraction
+        self.view_weights_ = view_weights({name: result.loss for name, result in results.items()})
+        self.estimators_, scores = fit_views(results, training, trimming, over_views, start)
+        self.mixture_, mixed = fit_mixture(self.view_weights_, scores, any_view)
+        values = mixed, data.signs, data.weights, any_view.folds.number, any_view.learned()
+        sample, signs, *others = any_view.sample(*values)
+        options: Any = {"seed": rng.randint(MAX_SEED), "device": device, "over": any_view.over}
+        self._fit_correction(sample, replace(data.labels, signs=signs), *others, **options)
+        for combined, kept in zip(in_memory(mixed), in_memory(trimming.kept), strict=True):
+            self.self_paced_weights_, self.out_of_fold_scores_ = kept.astype(float), self.correction_.correct(combined)
+            # Of many samples, the corrections and calibrations have seen only these.
+            self.out_of_fold_scores_[any_view.sampled()] = self.correction_.held_out_scores_
+        self.__dict__.pop("reference_", None)
+        if X is not None:
+            self._set_reference(X, training, results, rng)
+
+    def _rates(self) -> NoiseRates:
+        return NoiseRates(self.false_positive_rate_, self.false_negative_rate_)
+
+    def _prepare_views(
+        self, data: BlockData, rng: np.random.RandomState, over: Map
+    ) -> tuple[dict[str, View], dict[str, TrainingData]]:
+        """Return the views, and their transformed features with folds."""
+        n, d, l = data.n, *data.shape
+        label_graph = uses_graph(d, l, data.features.n_values, data.entries.n_observed / (n * l))
+        # Trees are grown on the CPU, which would take most of the time of a fit on a GPU.
+        default = VIEWS[:3] if on_accelerator(data.example) else default_views(n, d, l)
+        views = self._make_views(default, label_graph=label_graph)
+        self.transformers_, features = fit_transformers(views, data, rng)
+        views = {name: view.with_seed(rng).with_params(device=self.device) for name, view in views.items()}
+        folds, self.n_repeated_samples_ = split_samples(self.cv, data, rng.randint(MAX_SEED))
+        check_keep_fraction(self.keep_fraction, len(folds.train))
+        loss = HeldOutLoss(self.scoring)
+        return views, {name: TrainingData(features[name], folds, loss, over) for name in views}
+
+    def _to_device(self, X: Any) -> Any:
+        X = contiguous(X)
+        return X if sp.issparse(X) else to_device(X, self.device)
+
+    def _estimate_noise(
+        self, views: Mapping[str, View], data: Mapping[str, TrainingData], rng: np.random.RandomState
+    ) -> dict[str, list[Any]]:
+        """Estimate the noise rates, unless they are given.
+
+        Returns the boosted trees of the folds by the name of their view, if the rates are 0. They are not fitted if the
+        estimate did not need them.
+        """
+        scaled = data["linear" if "linear" in data else next(iter(data))]
+        boosting = [clone(views["boosting"].estimator) for _ in range(scaled.n_folds)] if "boosting" in views else []
+        if not boosting and isinstance(self.views, str):
+            boosting = default_boosting(scaled, rng)
+        rates = self.false_positive_rate, self.false_negative_rate
+        scored = replace(scaled, loss=entry_log_loss)
+        self.noise_, fitted = estimate_rates(scored, rates, boosting=boosting, device=self.device)
+        self.false_positive_rate_, self.false_negative_rate_ = fitted
+        return {"boosting": boosting} if "boosting" in views and not any(rate.any() for rate in fitted) else {}
+
+    def _search_paths(
+        self, views: Mapping[str, View], data: Mapping[str, TrainingData], fitted: Mapping[str, Any], over_views: Map
+    ) -> dict[str, PathResult]:
+        """Return the best setting of each view, starting from the estimators in `fitted`."""
+        self.cv_results_: list[dict[str, Any]] = []
+        lock = Lock()
+
+        def record(result: dict[str, Any]) -> bool:
+            with lock:
+                self.cv_results_.append(result)
+                return report_progress(self, result)
+
+        def search(name: str) -> PathResult:
+            return search_path(views[name], data[name], record, fitted.get(name))
+
+        results = dict(zip(views, over_views(search, views), strict=True))
+        order = list(views)
+        self.cv_results_.sort(key=lambda result: order.index(result["part"]))
+        self.params_ = {name: result.params for name, result in results.items()}
+        return results
+
+    def _fit_correction(
+        self,
+        scores: Scores,
+        labels: Labels,
+        weights: Any,
+        fold: Any,
+        learned: Any,
+        *,
+        seed: int,
+        device: str | None,
+        over: Map,
+    ) -> None:
+        """Fit the correction for label dependencies, the calibration and the rule for decisions."""
+        known = np.where(np.isnan(self.class_prior_), labels.signs, labels.signs > 0)  # no weak negatives
+        self.correction_ = ScoreCorrection(
+            dependency_weight=self.dependency_weight,
+            completion_weight=self.completion_weight,
+            completion=self.completion,
+            random_state=seed,
+            decision=self.decision,
+            device=device,
+        ).fit(scores, labels, weights, fold, learned, known=Labels(known, SIGNS), rates=self._rates(), over=over)
+        self.label_dependencies_ = self.correction_.dependency_.label_dependencies_
+
+    def _set_reference(
+        self, X: Any, training: Mapping[str, TrainingData], results: Mapping[str, PathResult], rng: Any
+    ) -> None:
+        """Summarize the training data for `spmld.monitoring.monitor`, with a linear view."""
+        data = next(iter(training.values()))
+        coef, left_out = fit_linear_part(results, training, self.transformers_, rng)
+        if coef is None:
+            return
+        rows = slice(None, None, spacing(data.data.n))  # more samples would take long and change little
+        signs, learned, held_out = (A[rows] for (A,) in (data.data.signs, data.learned(), (left_out,)))
+        known = np.where(np.isnan(self.class_prior_), signs, signs > 0) * learned  # no weak negatives
+        labels, scores = Labels(known.astype(np.int8), SIGNS), self.out_of_fold_scores_[rows]
+        predicted = self.correction_.margins(scores) > 0
+        self.reference_ = make_reference(X[rows], labels, predicted, coef=coef, held_out=held_out)
+
+    def _scores(self, X: Any) -> Any:
+        return move(self.correction_.correct(self._view_scores(X)), X)
+
+    def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Any:
+        if labels is None:
+            return super()._probabilities_for(X)
+        return move(self.correction_.completed_probabilities(self._view_scores(X), labels), X)
+
+    def _margins(self, scores: Any) -> Any:
+        return self.correction_.margins(scores)
+
+    def _completion_margins(self, p: Any) -> Any:
+        return self.correction_.decision_rule_.margins(p)
+
+    def _view_scores(self, X: Any) -> Scores:
+        """Return the weighted mean of the calibrated scores of the views."""
+        X = contiguous(X)
+        return self.mixture_.combine(
+            {
+                name: to_numpy(estimator.decision_function(self.transformers_[name].transform(X)))
+                for name, estimator in self.estimators_.items()
+            }
+        )

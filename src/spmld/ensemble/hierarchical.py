@@ -1,0 +1,135 @@
+"""HierarchicalClassifier: coherent probabilities and decisions of any estimator, for a hierarchy of labels."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.utils import get_tags
+
+from spmld._arrays import move, to_numpy
+from spmld.ensemble import SelfPacedEnsemble
+from spmld.estimators._base import MultiLabelEstimator
+from spmld.estimators._inputs import check_weights
+from spmld.estimators.probabilities import log_odds
+from spmld.labels import Hierarchy, Labels
+from spmld.labels.hierarchy import inference_weights
+from spmld.scale.block_data import BlockData
+
+
+@dataclass(eq=False, repr=False)
+class HierarchicalClassifier(MetaEstimatorMixin, MultiLabelEstimator):
+    r"""Coherent predictions of any estimator of this library, for a hierarchy of labels.
+
+    1. Labels that others imply are filled in before the base estimator is fitted: ancestors of positive labels are
+       positive, and descendants of negative labels are negative, see `Hierarchy.infer`. Positives and
+       negatives are weighted, so that the labels keep their frequencies.
+    2. The probabilities are the isotonic projection of those of the base estimator: the nearest ones, by least squares,
+       in which no label is more probable than its parents. Scores are their log-odds.
+    3. The labels that are predicted contain all their ancestors. Of all such sets of labels, they have the
+       largest sum of margins, which are the probabilities minus the thresholds of the base estimator.
+
+    Parameters
+    ----------
+    estimator : MultiLabelEstimator, default=None
+        Base estimator. The default is ``SelfPacedEnsemble()``.
+    hierarchy : Hierarchy, mapping or iterable of pairs, default=None
+        The hierarchy, or the argument of `Hierarchy`: the children of each parent, or pairs (parent, child). Labels are
+        the columns of a DataFrame, or else indices. Without a hierarchy, predictions are those of the base estimator.
+
+    Attributes
+    ----------
+    estimator_ : MultiLabelEstimator
+        The fitted base estimator.
+    hierarchy_ : Hierarchy
+        The hierarchy.
+    out_of_fold_scores_ : ndarray of shape (n_samples, n_labels)
+        Scores of the training samples, projected, if the base estimator has them.
+
+    See Also
+    --------
+    spmld.labels.Hierarchy : Inference of labels, and the projection.
+    spmld.metrics.hierarchical_f1 : F1 of labels and their ancestors.
+    MultiLabelEstimator : The attributes that all estimators share.
+
+    Examples
+    --------
+    >>> from spmld import HierarchicalClassifier, MaskedLogistic
+    >>> from spmld.datasets import make_planted
+    >>> data = make_planted(n_samples=300, n_labels=4, observed_fraction=0.5, random_state=0)
+    >>> hierarchy = {0: [1, 2], 2: [3]}
+    >>> Y = (data.X[:, :1] > [-0.5, 0.0, 0.5, 1.0]).astype(float)
+    >>> Y[::2, 0] = None  # missing, but implied where a child is positive
+    >>> p = HierarchicalClassifier(MaskedLogistic(), hierarchy).fit(data.X, Y).predict_proba(data.X)
+    >>> bool((p[:, 2] <= p[:, 0]).all()), bool((p[:, 3] <= p[:, 2]).all())
+    (True, True)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": [MultiLabelEstimator, None],
+        "hierarchy": [Hierarchy, dict, list, tuple, None],
+    }
+
+    estimator: Any = None
+    hierarchy: Any = None
+
+    def _base_estimator(self) -> Any:
+        return SelfPacedEnsemble() if self.estimator is None else self.estimator
+
+    def _read_hierarchy(self) -> Hierarchy:
+        hierarchy = () if self.hierarchy is None else self.hierarchy
+        return hierarchy if isinstance(hierarchy, Hierarchy) else Hierarchy(hierarchy)
+
+    def _infer_labels(self, labels: Labels) -> Labels:
+        return self._read_hierarchy().infer_labels(labels)
+
+    def _weigh_labels(self, labels: Labels, entry_weight: Any) -> tuple[Labels, Any]:
+        labels, _ = check_weights(entry_weight, labels)  # entries of weight 0 imply nothing
+        inferred, weights = check_weights(entry_weight, self._infer_labels(labels))
+        if (inferred.observed == labels.observed).all() or not self._accepts_entry_weight():
+            return inferred, weights
+        return inferred, weights * inference_weights(labels, inferred)
+
+    def uses_trusted(self) -> bool:
+        """Return whether the base estimator distinguishes verified entries."""
+        return bool(self._base_estimator().uses_trusted())
+
+    def _accepts_entry_weight(self) -> bool:
+        return bool(self._base_estimator()._accepts_entry_weight())
+
+    def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
+        self.hierarchy_, base = self._read_hierarchy(), clone(self._base_estimator())
+        base._validate_params()
+        base._check_parameters()
+        names = getattr(self, "feature_names_in_", None)
+        self.estimator_ = base._fit_data(BlockData.in_memory(X, labels, weights, names), self.class_prior_)
+
+    def _project(self, values: Any) -> Any:
+        return move(self.hierarchy_.project(to_numpy(values), self.estimator_.label_names_), values)
+
+    def _scores(self, X: Any) -> Any:
+        p = self._probabilities_for(X)
+        return move(log_odds(to_numpy(p)), p)
+
+    def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Any:
+        p = to_numpy(self.estimator_._probabilities_for(X, labels))
+        if labels is not None:
+            p = p.copy()
+            p[labels.observed] = labels.signs[labels.observed] > 0
+        return move(self._project(p), X)
+
+    @property
+    def out_of_fold_scores_(self) -> Any:
+        """Log-odds of the projected out-of-fold probabilities."""
+        base = self.estimator_
+        return log_odds(self._project(base._probabilities(base.out_of_fold_scores_)))
+
+    def _margins(self, scores: Any) -> Any:
+        return self._project(self.estimator_._margins(scores))
+
+    def _completion_margins(self, p: Any) -> Any:
+        return self._project(self.estimator_._completion_margins(p))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = get_tags(self._base_estimator()).input_tags.sparse
+        return tags

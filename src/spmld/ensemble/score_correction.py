@@ -1,0 +1,232 @@
+"""ScoreCorrection: corrected and calibrated scores, and decisions, from the combined scores of the views."""
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+
+from spmld._threads import Map
+from spmld.core.losses import logistic
+from spmld.ensemble.completion_trees import CompletionTrees
+from spmld.ensemble.dependency import DependencyCorrection
+from spmld.ensemble.training_data import Scores
+from spmld.labels import Labels, read_labels
+from spmld.labels.encoding import SIGNS
+from spmld.model_selection.thresholds import MIN_F1_SAMPLES, DecisionOption, DecisionRule
+from spmld.noise import NoiseRates, PooledCalibration
+from spmld.noise.calibration import trusted_weight
+
+_Folds = list[NDArray[np.bool_]]
+MIN_SLOPE = 1e-6
+"""Minimum slope of the calibrated scores: scores that do not predict the observed labels keep their order."""
+
+
+class ScoreFormula(NamedTuple):
+    """The correction as arrays: scores s become ``s * own + logistic(s) @ others + offset``.
+
+    Attributes
+    ----------
+    own, offset : ndarray of shape (n_labels,)
+        Factors and offsets of the scores.
+    others : ndarray of shape (n_labels, n_labels)
+        Effects of the other labels; the diagonal is 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.ensemble.score_correction import ScoreFormula
+    >>> formula = ScoreFormula(own=np.ones(2), others=np.array([[0.0, 4.0], [0.0, 0.0]]), offset=np.zeros(2))
+    >>> formula.apply(np.zeros((1, 2)))
+    array([[0., 2.]])
+    """
+
+    own: NDArray[np.float64]
+    others: NDArray[np.float64]
+    offset: NDArray[np.float64]
+
+    def apply(self, scores: Scores) -> Scores:
+        """Return the corrected scores, of the shape of `scores`."""
+        return scores * self.own + logistic(scores) @ self.others + self.offset
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ScoreCorrection(BaseEstimator):
+    """Correct scores for label dependencies, calibrate them, and decide which labels to predict.
+
+    Parameters
+    ----------
+    dependency_weight, completion_weight, completion, decision, device
+        As in `SelfPacedEnsemble`.
+    random_state : int, RandomState or None, default=None
+        Seed for the trees of the completion.
+
+    Attributes
+    ----------
+    dependency_, completion_dependency_ : DependencyCorrection
+        Corrections for samples without and with observed labels.
+    completion_trees_ : CompletionTrees or None
+        Trees for samples with observed labels.
+    calibration_, completion_calibration_ : PooledCalibration
+        Calibrations of the corrected scores.
+    formula_ : ScoreFormula
+        The correction for samples without observed labels, with its calibration, as arrays.
+    decision_rule_ : DecisionRule
+        Rule for decisions.
+    held_out_scores_ : ndarray of shape (n_samples, n_labels)
+        Log-odds of the samples of `fit`, by corrections and calibrations that were not fitted on their fold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.ensemble.score_correction import ScoreCorrection
+    >>> from spmld.labels import read_labels
+    >>> rng = np.random.default_rng(0)
+    >>> scores = rng.normal(size=(400, 3)) - 1
+    >>> Y = (rng.random(scores.shape) < 1 / (1 + np.exp(-2 * scores))).astype(float)
+    >>> model = ScoreCorrection().fit(scores, read_labels(Y), np.ones(Y.shape), fold=np.arange(400) % 3)
+    >>> bool(abs((1 / (1 + np.exp(-model.correct(scores)))).mean() - Y.mean()) < 0.02)
+    True
+    """
+
+    dependency_weight: float = 0.3
+    completion_weight: float = 1.0
+    completion: str = "linear"
+    decision: DecisionOption = "f1"
+    device: str | None = None
+    random_state: Any = None
+
+    def fit(
+        self,
+        scores: Scores,
+        labels: Labels,
+        entry_weight: Scores,
+        fold: NDArray[np.integer[Any]],
+        learned: NDArray[np.bool_] | None = None,
+        *,
+        known: Any = None,
+        rates: NoiseRates | None = None,
+        over: Map = map,
+    ) -> Self:
+        """Fit the corrections, the calibrations and the rule.
+
+        The correction is cross-fitted before the calibration is fitted, and both are cross-fitted before the rule is
+        fitted, so that no entry is judged by a model of its own label.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_samples, n_labels)
+            Out-of-fold scores.
+        labels : Labels
+            Observed labels.
+        entry_weight : ndarray of shape (n_samples, n_labels)
+            Weights of the entries.
+        fold : ndarray of shape (n_samples,)
+            Fold of each sample.
+        learned : ndarray of bool of shape (n_samples, n_labels), optional
+            Entries that are used for calibration, by default all. A label that has one class only in the training
+            samples of a fold cannot be learned there.
+        known : labels in any form accepted by `spmld.labels.read_labels`, optional
+            Labels that the correction for completion uses; by default the observed labels.
+        rates : NoiseRates, optional
+            Noise rates of the labels, by default 0.
+        over : callable, default=map
+            Maps a function over the fits of the corrections, see `spmld._threads.thread_map`.
+
+        Returns
+        -------
+        self
+        """
+        known = labels if known is None else read_labels(known, name="known")
+        used = entry_weight if learned is None else entry_weight * learned
+        used = used * trusted_weight(labels.signs, labels.trusted)
+        label_rates, rates = rates, None if rates is None else rates.unless(labels.trusted)
+        noise = labels.signs, used, rates
+        data = scores, labels, entry_weight
+        folds = [fold == k for k in np.unique(fold)]
+        self.dependency_, of_folds = self._fit_dependency(*data, None, self.dependency_weight, folds, over)
+        corrected = _correct_folds(folds, of_folds, self.dependency_weight, scores)
+        self.completion_dependency_, of_folds = self._fit_dependency(*data, known, self.completion_weight, folds, over)
+        correct = partial(_correct_folds, folds, of_folds, self.completion_weight)
+        completed, self.completion_trees_ = correct(scores, known.signs), None
+        if self.completion == "boosting":
+            trees = CompletionTrees(random_state=self.random_state)
+            trees.fit(scores, labels.signs, known.signs, entry_weight, folds, correct, label_rates)
+            completed, self.completion_trees_ = trees.held_out_scores_, trees
+        # Shifts of labels need enough samples.
+        penalty = 10.0 if labels.shape[0] >= MIN_F1_SAMPLES else 1e12
+        calibration = PooledCalibration(penalty=penalty, min_slope=MIN_SLOPE)
+        self.calibration_ = clone(calibration).fit(corrected, *noise)
+        self.completion_calibration_ = clone(calibration).fit(completed, *noise)
+        self.held_out_scores_ = np.empty(scores.shape)
+        for part in folds:
+            rest = ~part if len(folds) > 1 else part
+            others = None if rates is None else rates.rows(rest)
+            fitted = clone(calibration).fit(corrected[rest], labels.signs[rest], used[rest], others)
+            self.held_out_scores_[part] = fitted.transform(corrected[part])
+        signs = known.signs if learned is None else known.signs * learned
+        observed = replace(labels, signs=signs.astype(np.int8))
+        self.decision_rule_ = DecisionRule(decision=self.decision).fit(logistic(self.held_out_scores_), observed)
+        return self
+
+    def _fit_dependency(
+        self,
+        scores: Scores,
+        labels: Labels,
+        entry_weight: Scores,
+        known: Labels | None,
+        weight: float,
+        folds: _Folds,
+        over: Map,
+    ) -> tuple[DependencyCorrection, list[DependencyCorrection]]:
+        """Return a correction that is fitted on all samples, and those that are fitted without each fold."""
+
+        def fit(rows: Any) -> DependencyCorrection:
+            parts: Any = (None if A is None else A[rows] for A in (scores, labels, entry_weight, known))
+            return DependencyCorrection(device=self.device).fit(*parts)
+
+        cross_fitted = weight > 0 and len(folds) > 1
+        fitted, *of_folds = over(fit, [slice(None), *(~part for part in folds if cross_fitted)])
+        return fitted, of_folds or [fitted] * len(folds)
+
+    def correct(self, scores: Scores) -> Scores:
+        """Return calibrated log-odds."""
+        return self.formula_.apply(scores)
+
+    @property
+    def formula_(self) -> ScoreFormula:
+        """The correction for samples without observed labels, with its calibration, as arrays."""
+        slope, weight, dependency = self.calibration_.slope_, self.dependency_weight, self.dependency_
+        return ScoreFormula(
+            own=slope * (1 + weight * np.diag(dependency.coef_[:-1])),
+            others=slope * weight * dependency.label_dependencies_,
+            offset=slope * weight * dependency.coef_[-1] + self.calibration_.intercepts_,
+        )
+
+    def completed_probabilities(self, scores: Scores, known: Any) -> Scores:
+        """Return calibrated probabilities of samples with known labels."""
+        completed = self.completion_dependency_.correct(scores, known, weight=self.completion_weight)
+        if self.completion_trees_ is not None:
+            completed = completed + self.completion_trees_.correct(scores, read_labels(known, name="known").signs)
+        return self.completion_calibration_.probabilities(completed)
+
+    def margins(self, corrected: Scores) -> NDArray[np.float64]:
+        """Return numbers that are positive for the labels that are predicted, from the result of `correct`."""
+        return self.decision_rule_.margins(logistic(corrected))
+
+
+def _correct_folds(
+    folds: _Folds,
+    corrections: list[DependencyCorrection],
+    weight: float,
+    scores: Scores,
+    known: NDArray[np.int8] | None = None,
+) -> Scores:
+    """Return scores that are corrected by known labels, with the correction of the fold of each sample."""
+    corrected = np.empty(scores.shape)
+    for part, correction in zip(folds, corrections, strict=True):
+        shown = None if known is None else Labels(known[part], SIGNS)
+        corrected[part] = correction.correct(scores[part], shown, weight=weight)
+    return corrected

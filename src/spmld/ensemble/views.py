@@ -1,0 +1,330 @@
+"""Views of the ensemble: a transformer of the features, a base estimator, and the settings to try.
+
+To add a view, write a function that returns a `View`, and list it in `VIEWS` and `make_views`. Other views can be
+passed to ``SelfPacedEnsemble(views=...)``.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from spmld._validation import POSITIVE, POSITIVE_INT
+from spmld.core.latent_solver import exact_steps
+from spmld.core.steps import BlockUpdate
+from spmld.estimators.masked_boosting import MaskedBoosting
+from spmld.estimators.masked_forest import MaskedForest
+from spmld.estimators.masked_linear import MaskedLogistic, MaskedRidge
+from spmld.estimators.scaling import FeatureScaler, LandmarkFeatures
+from spmld.estimators.spmld import SPMLD
+
+VIEWS = ("linear", "ridge", "kernel", "boosting", "forest", "latent")
+"""Names of the built-in views."""
+Params = Mapping[str, Any]
+PRECISION = "float32"
+"""Precision of the features of the built-in views but "latent"."""
+TOL = 1e-2
+"""Tolerance of the logistic views; a smaller one changes scores by less than their sampling error."""
+MAX_PRODUCT = 10**9
+"""Maximum number of multiplications of a product with the label graph."""
+MAX_TREE_VALUES = 10**7
+"""Maximum number of values that are compared for the splits of one level of a tree."""
+MAX_TREE_SAMPLES = 20_000
+"""Maximum number of samples of the views "boosting" and "forest"."""
+MAX_SEED = 2**31 - 1
+"""Upper limit of the random seeds."""
+N_TREES = (50, 100, 200, 400)
+CS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
+ALPHAS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+
+
+@dataclass(frozen=True)
+class View:
+    """A base estimator on transformed features, with the settings to choose from.
+
+    Parameters
+    ----------
+    name : str
+        Name of the view.
+    transformer : transformer
+        Transformer of the features, with ``fit`` and ``transform``.
+    estimator : multi-label estimator
+        Base estimator, with ``fit(X, Y, entry_weight=...)`` and ``decision_function``. Estimators with
+        ``warm_start=True`` start from the last setting of the path.
+    path : sequence of dict, default=({},)
+        Parameters of the estimator, ordered by regularization strength or another property.
+    start : int, default=0
+        Index of the setting of the path with which the search starts, see `search_path`.
+    costly : bool, default=False
+        Whether fits take long. The fraction to keep in trimming is then chosen by another view.
+    dtype : {"float32", "float64"} or None, default=None
+        Precision of the transformed features of fits; None is that of the transformer.
+
+    Examples
+    --------
+    >>> from spmld import MLkNN, SelfPacedEnsemble
+    >>> from spmld.datasets import make_planted
+    >>> from spmld.ensemble import View
+    >>> from spmld.estimators import FeatureScaler
+    >>> neighbors = View("neighbors", FeatureScaler(), MLkNN(), path=[{"n_neighbors": k} for k in (5, 10, 20)])
+    >>> data = make_planted(n_samples=300, random_state=0)
+    >>> model = SelfPacedEnsemble(views=["linear", neighbors], random_state=0).fit(data.X, data.Y)
+    >>> sorted(model.view_weights_)
+    ['linear', 'neighbors']
+    """
+
+    name: str
+    transformer: Any
+    estimator: Any
+    path: Sequence[Params] = ({},)
+    start: int = 0
+    costly: bool = False
+    dtype: Any = None
+
+    def __post_init__(self) -> None:
+        try:
+            name = None if self.dtype is None else np.dtype(self.dtype).name
+        except TypeError:
+            name = "unknown"
+        if name not in ("float32", "float64", None):
+            raise ValueError(f"dtype of a view must be 'float32', 'float64' or None, got {self.dtype!r}")
+        object.__setattr__(self, "dtype", name)
+
+    def with_params(self, **params: Any) -> "View":
+        """Return the view with those of the parameters that its estimator has."""
+        return replace(self, estimator=with_params(self.estimator, **params))
+
+    def with_seed(self, rng: np.random.RandomState) -> "View":
+        """Return the view with a seed for its estimator, if that is random."""
+        if "random_state" not in self.estimator.get_params():
+            return self
+        return self.with_params(random_state=rng.randint(MAX_SEED))
+
+
+def ridge_view(alphas: Sequence[float] = ALPHAS) -> View:
+    """Return the view "ridge": a linear model per label with the squared loss.
+
+    Parameters
+    ----------
+    alphas : sequence of float, default=(0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+        Regularization strengths to choose from.
+
+    Examples
+    --------
+    >>> from spmld.ensemble.views import ridge_view
+    >>> ridge_view([10.0, 1.0]).path
+    [{'alpha': 1.0}, {'alpha': 10.0}]
+    """
+    path = [{"alpha": alpha} for alpha in sorted(alphas)]
+    return View("ridge", FeatureScaler(), MaskedRidge(warm_start=True), path, _nearest(alphas, 1.0), dtype=PRECISION)
+
+
+def linear_view(Cs: Sequence[float] = CS, label_graph_penalty: float = 1.0) -> View:
+    """Return the view "linear": a linear model per label with the logistic loss and the label graph.
+
+    Parameters
+    ----------
+    Cs : sequence of float, default=(0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
+        Inverse regularization strengths to choose from.
+    label_graph_penalty : float, default=1.0
+        Penalty of the label graph, see `MaskedLogistic`.
+
+    Examples
+    --------
+    >>> from spmld.ensemble.views import linear_view
+    >>> linear_view([10.0, 1.0]).path
+    [{'C': 1.0}, {'C': 10.0}]
+    """
+    estimator = MaskedLogistic(label_graph_penalty=label_graph_penalty, tol=TOL, warm_start=True)
+    return View(
+        "linear", FeatureScaler(), estimator, [{"C": C} for C in sorted(Cs)], _nearest(Cs, 3.0), dtype=PRECISION
+    )
+
+
+def kernel_view(Cs: Sequence[float] = CS, label_graph_penalty: float = 1.0, n_landmarks: int = 300) -> View:
+    """Return the view "kernel": the model of `linear_view` on similarities to landmarks.
+
+    Parameters
+    ----------
+    Cs, label_graph_penalty
+        As in `linear_view`.
+    n_landmarks : int, default=300
+        Number of landmarks, see `LandmarkFeatures`.
+
+    Examples
+    --------
+    >>> from spmld.ensemble.views import kernel_view
+    >>> kernel_view(n_landmarks=50).transformer
+    LandmarkFeatures(n_landmarks=50)
+    """
+    linear = linear_view(Cs, label_graph_penalty)
+    return replace(linear, name="kernel", transformer=LandmarkFeatures(n_landmarks), start=_nearest(Cs, 10.0))
+
+
+def boosting_view(n_estimators: Sequence[int] = N_TREES) -> View:
+    """Return the view "boosting": gradient boosting with trees that all labels share, `MaskedBoosting`.
+
+    Parameters
+    ----------
+    n_estimators : sequence of int, default=(50, 100, 200, 400)
+        Numbers of trees to choose from.
+
+    Examples
+    --------
+    >>> from spmld.ensemble.views import boosting_view
+    >>> boosting_view().estimator.max_samples
+    20000
+    """
+    path, start = [{"n_estimators": n} for n in sorted(n_estimators)], _nearest(n_estimators, 200)
+    estimator = MaskedBoosting(max_samples=MAX_TREE_SAMPLES, warm_start=True).set_params(**path[start])
+    return View("boosting", FeatureScaler(), estimator, path, start, costly=True, dtype=PRECISION)
+
+
+def forest_view() -> View:
+    """Return the view "forest": a random forest for each label, `MaskedForest`.
+
+    Examples
+    --------
+    >>> from spmld.ensemble.views import forest_view
+    >>> forest_view().estimator.n_estimators
+    100
+    """
+    return View("forest", FeatureScaler(), MaskedForest(max_samples=MAX_TREE_SAMPLES), costly=True, dtype=PRECISION)
+
+
+def latent_view() -> View:
+    """Return the view "latent": all labels from a few latent labels, by `SPMLD` with fixed settings.
+
+    Examples
+    --------
+    >>> from spmld.ensemble.views import latent_view
+    >>> latent_view().estimator.n_components
+    20
+    """
+    return View("latent", FeatureScaler(), ReproducibleSPMLD(standardize=False, tol=1e-2))
+
+
+def make_views(
+    views: Sequence[str | View],
+    Cs: Sequence[float],
+    alphas: Sequence[float],
+    n_trees: Sequence[int],
+    label_graph_penalty: float,
+    n_landmarks: int,
+) -> dict[str, View]:
+    """Return the views by name, the built-in ones first.
+
+    Parameters
+    ----------
+    views, Cs, alphas, n_trees, label_graph_penalty, n_landmarks
+        As in `SelfPacedEnsemble`.
+    """
+    built_in = (
+        linear_view(Cs, label_graph_penalty),
+        ridge_view(alphas),
+        kernel_view(Cs, label_graph_penalty, n_landmarks),
+        boosting_view(n_trees),
+        forest_view(),
+        latent_view(),
+    )
+    custom = (view for view in views if isinstance(view, View))
+    return {view.name: view for view in (*(view for view in built_in if view.name in views), *custom)}
+
+
+def uses_graph(n_features: int, n_labels: int, n_values: int, observed_fraction: float) -> bool:
+    """Return whether the logistic views use the label graph.
+
+    The product of the coefficients and the graph takes d l^2 multiplications. With the graph, a fit evaluates all
+    entries, also where few of them are observed. Neither may take more than 10^9 multiplications.
+
+    Parameters
+    ----------
+    n_features, n_labels : int
+        d and l.
+    n_values : int
+        Number of stored values of X.
+    observed_fraction : float
+        Fraction of the entries that are observed.
+
+    Examples
+    --------
+    >>> from spmld.ensemble.views import uses_graph
+    >>> uses_graph(2000, 50, n_values=100_000, observed_fraction=1.0)
+    True
+    """
+    few = observed_fraction < 0.1
+    return n_features * n_labels**2 <= MAX_PRODUCT and not (few and n_values * n_labels > MAX_PRODUCT)
+
+
+def default_views(n_samples: int, n_features: int, n_labels: int) -> tuple[str, ...]:
+    """Return the names of the default views: all but "forest" and "latent", and "boosting" unless it takes long.
+
+    A level of a tree compares about n sqrt(d) k values of n samples, d features and k targets. "boosting" is left out
+    if these are more than 10^7.
+
+    Parameters
+    ----------
+    n_samples, n_features, n_labels : int
+        Numbers of samples, features and labels.
+
+    Examples
+    --------
+    >>> from spmld.ensemble.views import default_views
+    >>> default_views(2000, 300, 20)
+    ('linear', 'ridge', 'kernel', 'boosting')
+    >>> default_views(20_000, 50_000, 200)
+    ('linear', 'ridge', 'kernel')
+    """
+    n_targets = min(n_labels, MaskedBoosting.n_projections)
+    n_values = min(n_samples, MAX_TREE_SAMPLES) * np.sqrt(n_features) * n_targets
+    return VIEWS[:4] if n_values <= MAX_TREE_VALUES else VIEWS[:3]
+
+
+def with_params(estimator: Any, **params: Any) -> Any:
+    """Return a clone with those of the parameters that the estimator has."""
+    return set_accepted(clone(estimator), **params)
+
+
+def set_accepted(estimator: Any, **params: Any) -> Any:
+    """Set those of the parameters that the estimator has, and return it."""
+    accepted = estimator.get_params()
+    return estimator.set_params(**{name: value for name, value in params.items() if name in accepted})
+
+
+def check_views(views: str | Sequence[Any], Cs: Sequence[Any], alphas: Sequence[Any], n_trees: Sequence[Any]) -> None:
+    """Raise ValueError unless the views are names of built-in views, or `View` objects with other names."""
+    paths = {"Cs": (Cs, POSITIVE, "numbers"), "alphas": (alphas, POSITIVE, "numbers")}
+    for name, (values, accepted, kind) in {**paths, "n_trees": (n_trees, POSITIVE_INT, "integers")}.items():
+        if len(values) == 0 or not all(map(accepted.is_satisfied_by, values)):
+            raise ValueError(f"{name} must be a non-empty sequence of positive {kind}, got {values!r}")
+    names = ", ".join(map(repr, VIEWS))
+    if isinstance(views, str):
+        return
+    if len(views) == 0 or not all(
+        isinstance(view, View) or (isinstance(view, str) and view in VIEWS) for view in views
+    ):
+        raise ValueError(f"views must be a non-empty sequence of {names} or View, got {views!r}")
+    custom = [view.name for view in views if isinstance(view, View)]
+    if len({*custom, *VIEWS}) < len(custom) + len(VIEWS):
+        raise ValueError(f"views must have distinct names other than {names}, got {custom!r}")
+
+
+class ReproducibleSPMLD(SPMLD):
+    """`SPMLD` with block updates that are accurate enough for scores that do not depend on the CPU.
+
+    Examples
+    --------
+    >>> from spmld.ensemble.views import ReproducibleSPMLD
+    >>> ReproducibleSPMLD().loss
+    'logistic'
+    """
+
+    def _steps(self) -> tuple[BlockUpdate, ...]:
+        return exact_steps(self.tol, reproducible=True)
+
+
+def _nearest(values: Sequence[float], value: float) -> int:
+    """Return the index of the value of a sorted sequence that is nearest on a logarithmic scale."""
+    return int(np.argmin(np.abs(np.log(np.sort(values)) - np.log(value))))

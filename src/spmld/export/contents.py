@@ -1,0 +1,174 @@
+"""What a model file may contain: types, arrays of NumPy and valid sparse matrices, and no callbacks."""
+
+import copy
+import gc
+import importlib
+from collections.abc import Callable, Iterator, Sequence
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.interpolate import BSpline
+from sklearn.base import BaseEstimator
+
+from spmld._arrays import to_numpy
+from spmld.metrics.registry import METRICS
+
+_CODE = (type, ModuleType, FunctionType, BuiltinFunctionType)
+# The packages of models and their parts. They neither read files nor run commands.
+_PACKAGES = tuple(
+    f"spmld.{name}."
+    for name in (
+        *("annotators", "core", "ensemble", "estimators", "labels", "metrics", "model_selection"),
+        *("monitoring", "noise", "pacing", "tables"),
+    )
+)
+# Names of types and functions that a model file may contain, in addition to those that skops trusts: the estimators
+# of scikit-learn. These are their parts: data types, Python classes without compiled state, and functions that compute
+# statistics of arrays. None of them reads files or runs commands. Compiled trees and neighbor indices are not among
+# them, because their contents are not validated.
+_PARTS = {
+    # Data types, by which columns are selected and imputed.
+    "builtins": ("object",),
+    "numpy": ("dtype", "number", "mean"),
+    "sklearn.compose._column_transformer": ("make_column_selector",),
+    # Arrays that compiled code uses; they are validated after loading.
+    "scipy.sparse._csr": ("csr_array", "csr_matrix"),
+    "scipy.sparse._csc": ("csc_array", "csc_matrix"),
+    "scipy.interpolate._bsplines": ("BSpline",),
+    "scipy._lib.array_api_compat.numpy._aliases": ("asarray",),
+    # Statistics for the selection of features.
+    "sklearn.feature_selection._univariate_selection": (
+        *("chi2", "f_classif", "f_oneway", "f_regression", "r_regression"),
+    ),
+    "sklearn.feature_selection._mutual_info": ("mutual_info_classif", "mutual_info_regression"),
+    # Parts of classifiers, of clustering and of searches.
+    "sklearn.calibration": ("_CalibratedClassifier", "_SigmoidCalibration"),
+    "sklearn.cluster._bisect_k_means": ("_BisectingTree",),
+    "sklearn.cluster._kmeans": ("_kmeans_single_lloyd",),
+    "sklearn.metrics._scorer": ("_PassthroughScorer",),
+    "sklearn.model_selection._split": ("KFold", "StratifiedKFold"),  # what cv=3 becomes in a search
+    "sklearn.multiclass": ("_ConstantPredictor",),
+    "sklearn.neural_network._stochastic_optimizers": ("AdamOptimizer", "SGDOptimizer"),
+    "sklearn.utils._bunch": ("Bunch",),
+}
+_NAMES = {f"{module}.{name}" for module, names in _PARTS.items() for name in names}
+_METRICS = {f"{metric.function.__module__}.{metric.name}" for metric in METRICS.values()}
+
+
+def without_tensors(model: Any) -> Any:
+    """Return a copy of a model with NumPy arrays instead of torch tensors, or the model if it has no tensors.
+
+    Examples
+    --------
+    >>> from spmld import LabelPrior
+    >>> from spmld.export.contents import without_tensors
+    >>> model = LabelPrior().fit([[0], [1]], [[1, 0], [0, 1]])
+    >>> without_tensors(model) is model
+    True
+    """
+    return _replace(model, lambda part: to_numpy(part) if hasattr(part, "detach") else part)
+
+
+def without_callbacks(model: Any) -> Any:
+    """Return a copy of a model without its callbacks and those of its parts, or the model if it has no callbacks.
+
+    Examples
+    --------
+    >>> from spmld import GLOCAL, SelfPacedClassifier
+    >>> from spmld.export.contents import without_callbacks
+    >>> without_callbacks(SelfPacedClassifier(GLOCAL(callback=print))).estimator.callback is None
+    True
+    """
+
+    def remove(part: Any) -> Any:
+        if not isinstance(part, BaseEstimator):
+            return part
+        has_callback = getattr(part, "callback", None) is not None
+        if has_callback or hasattr(part, "_skl_callbacks"):  # scikit-learn's set_callbacks sets the latter
+            part = copy.copy(part)
+            vars(part).pop("_skl_callbacks", None)
+            vars(part).update({"callback": None} if has_callback else {})
+        return part
+
+    return _replace(model, remove)
+
+
+def check_arrays(model: Any) -> None:
+    """Raise an error if a sparse matrix or a spline has invalid contents, which compiled code would not check."""
+    for part in _compiled_parts(model):
+        if sp.issparse(part):
+            part.check_format(full_check=True)
+        else:
+            BSpline(part.t, part.c, part.k)  # the constructor validates the arguments
+
+
+def _replace(part: Any, function: Callable[[Any], Any]) -> Any:
+    """Apply a function to a part of a model and to its subparts; parts that change are copied."""
+    part = function(part)
+    if type(part) in (list, tuple):
+        parts = [_replace(item, function) for item in part]
+        return part if all(new is old for new, old in zip(parts, part, strict=True)) else type(part)(parts)
+    if isinstance(part, BaseEstimator):
+        state = {name: _replace(value, function) for name, value in vars(part).items()}
+        if any(state[name] is not value for name, value in vars(part).items()):
+            part = copy.copy(part)
+            vars(part).update(state)
+    return part
+
+
+def _compiled_parts(model: Any) -> Iterator[Any]:
+    """Yield the sparse matrices and splines of a model and of all objects in it."""
+    seen: dict[int, Any] = {}
+    remaining = [model]
+    while remaining:
+        part = remaining.pop()
+        if id(part) in seen or isinstance(part, _CODE):
+            continue
+        seen[id(part)] = part
+        if sp.issparse(part) or isinstance(part, BSpline):
+            yield part
+        elif isinstance(part, np.ndarray):
+            remaining += part.ravel().tolist() if part.dtype.hasobject else []
+        else:
+            remaining += gc.get_referents(part)  # attributes, slots, items, and the object of a bound method
+
+
+def is_trusted(name: str) -> bool:
+    """Return whether a full name is that of a class of the packages of models, a metric, or a part of scikit-learn.
+
+    Other functions are not trusted, nor is anything that these packages import from elsewhere.
+
+    Examples
+    --------
+    >>> from spmld.export.contents import is_trusted
+    >>> is_trusted("spmld.estimators.spmld.SPMLD"), is_trusted("spmld.labels.read_labels"), is_trusted("os.system")
+    (True, False, False)
+    """
+    module, _, _ = name.rpartition(".")
+    if not f"{module}.".startswith(_PACKAGES):
+        return name in _NAMES
+    cls = import_object(name)
+    return name in _METRICS or (isinstance(cls, type) and cls.__module__ == module)
+
+
+def untrusted_names(names: Sequence[str], trusted: Sequence[str] = ()) -> list[str]:
+    """Return the names that are not trusted, neither by default nor by the user."""
+    return [name for name in names if name not in trusted and not is_trusted(name)]
+
+
+def import_object(name: str) -> object | None:
+    """Return the object with a full name, or None if it cannot be imported.
+
+    Examples
+    --------
+    >>> from spmld.export.contents import import_object
+    >>> import_object("builtins.len"), import_object("builtins.<lambda>")
+    (<built-in function len>, None)
+    """
+    module, _, attribute = name.rpartition(".")
+    try:
+        return getattr(importlib.import_module(module), attribute, None)
+    except ImportError:
+        return None

@@ -1,0 +1,233 @@
+"""Reading tables as DataFrames: CSV with any separator, Excel, JSON lines and Parquet."""
+
+import json
+import re
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from spmld._io import StrPath, need, reading
+from spmld.tables.csv_files import csv_blocks, open_text
+from spmld.tables.excel_files import read_excel
+from spmld.tables.problems import TableProblem, TableWarning
+
+BLOCK_ROWS = 20_000
+"""Number of rows of a block."""
+
+
+def read_table(path: StrPath, *, format: str | None = None, **options: Any) -> Any:
+    r"""Read a table as a DataFrame, with its columns unchanged.
+
+    Parameters
+    ----------
+    path : str or path-like
+        CSV file (``.csv``, ``.tsv``, ``.csv.gz``), Excel file (``.xlsx``), JSON lines (``.jsonl``), JSON list of
+        objects (``.json``), or Parquet file.
+    format : {"csv", "excel", "jsonl", "parquet"}, optional
+        Format. By default, it is chosen by the file extension.
+    sep : str, optional
+        Separator of a CSV file. By default, the one of comma, semicolon, tab and ``|`` that gives the same number of
+        columns in all lines.
+    decimal : {".", ","}, optional
+        Decimal separator of a CSV file. By default, a comma if the separator is not a comma and numbers have one.
+        Columns whose separators may be those of decimals or of thousands, such as 1,234, are returned as text.
+    encoding : str, optional
+        Encoding of a CSV file, by default UTF-8. A byte order mark of UTF-8 or UTF-16 takes precedence.
+    sheet : str, optional
+        Sheet of an Excel file. By default, the first; a TableWarning names the others.
+
+    Returns
+    -------
+    DataFrame
+        Rows without any value are left out. The index counts all rows.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from spmld.tables import read_table
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+    ...     print("title;tempo", "Blau;60,5", "Rot;180,0", sep="\n", file=file, flush=True)
+    ...     read_table(file.name)
+      title  tempo
+    0  Blau   60.5
+    1   Rot  180.0
+    """
+    (frame,) = read_table_blocks(path, format=format, n_rows=None, **options)
+    return frame
+
+
+def read_table_blocks(
+    path: StrPath, *, format: str | None = None, n_rows: int | None = BLOCK_ROWS, **options: Any
+) -> Iterator[Any]:
+    r"""Yield a table in blocks of rows. Other formats than CSV and Parquet are read whole and are one block.
+
+    Parameters
+    ----------
+    path, format, **options
+        As in `read_table`.
+    n_rows : int or None, default=20000
+        Number of rows of a block; None reads one block.
+
+    Yields
+    ------
+    DataFrame
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from spmld.tables.reading import read_table_blocks
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+    ...     print("title,tempo", "Blue,60", "Red,80", "Green,", sep="\n", file=file, flush=True)
+    ...     [block.tempo.tolist() for block in read_table_blocks(file.name, n_rows=2)]
+    [[60.0, 80.0], [nan]]
+    """
+    kind = table_format(path, format)
+    if kind is None:
+        raise ValueError(f"format must be one of {', '.join(TABLE_FORMATS)}, got {format!r} for {path}")
+    form = TABLE_FORMATS[kind]
+    check_options(options, form.options, f"{path} is read as {kind}")
+    with reading(path, form.content) as file:
+        for frame in form.read(file, n_rows, **options):
+            yield with_clean_names(_without_blank_rows(frame) if kind in ("csv", "excel") else frame)
+
+
+def check_options(options: Iterable[str], accepted: Iterable[str], source: str) -> None:
+    """Raise ValueError for names of options that a reader does not accept."""
+    accepted = list(accepted)
+    if unknown := [name for name in options if name not in accepted]:
+        raise ValueError(f"{source}, which accepts {', '.join(accepted) or 'no options'}, got {', '.join(unknown)}")
+
+
+def table_format(path: StrPath, format: str | None = None) -> str | None:
+    """Return the format of a table: that which is passed, or by its extension; None for other formats.
+
+    Examples
+    --------
+    >>> from spmld.tables.reading import table_format
+    >>> table_format("songs.csv.gz"), table_format("songs", "excel"), table_format("songs.arff")
+    ('csv', 'excel', None)
+    """
+    if format is not None:
+        return format if format in TABLE_FORMATS else None
+    extensions = [suffix.lower().removeprefix(".") for suffix in Path(path).suffixes[-2:]]
+    return TABLE_EXTENSIONS.get(".".join(extensions)) or TABLE_EXTENSIONS.get(extensions[-1] if extensions else "")
+
+
+def with_clean_names(frame: Any) -> Any:
+    """Return a table whose column names have no space around them, or raise ValueError if they cannot be used."""
+    frame = frame.rename(columns=lambda column: str(column).strip())
+    if damaged := [name for name in frame.columns if "\0" in name]:  # NumPy would cut these names
+        raise ValueError(f"column names must not contain NUL characters, got {damaged[0]!r}; the file is damaged")
+    if not frame.columns.is_unique:
+        raise ValueError(f"several columns are named {frame.columns[frame.columns.duplicated()][0]!r}; rename them")
+    return frame
+
+
+def _without_blank_rows(frame: Any) -> Any:
+    """Return a table without the rows that have no value, with a note about them."""
+    blank = frame.isna().all(axis=1)
+    n_blank = int(blank.sum())
+    if n_blank == 0:
+        return frame
+    text = f"{n_blank} blank row{'s are' if n_blank > 1 else ' is'} ignored"
+    warnings.warn(TableWarning(TableProblem(text)), stacklevel=2)
+    return frame[~blank]
+
+
+def _read_jsonl(file: Path, n_rows: int | None) -> Iterator[Any]:
+    """Read JSON lines, or a JSON list of objects."""
+    with open_text(file, "utf-8") as lines:
+        text = lines.read()
+    records = dict(_list_items(text) if text.lstrip().startswith("[") else _lines(text))
+    has_escapes = "\\ud" in text or "\\uD" in text  # only an escape can be half of a character
+    for place, record in records.items():
+        if not isinstance(record, dict):
+            raise ValueError(f"{place} must be a JSON object, got {type(record).__name__}")
+        if has_escapes:
+            _check_characters(record, place)
+    yield need("pandas").DataFrame(list(records.values()))
+
+
+def _check_characters(record: dict[str, Any], place: str) -> None:
+    """Raise ValueError if a JSON object has half of a surrogate pair, which no encoding can write."""
+    try:
+        json.dumps(record, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        half = ascii(error.object[error.start])
+        raise ValueError(f"{place} has {half}, which is half of a character; remove it or add the other half") from None
+
+
+def _lines(text: str) -> Iterator[tuple[str, Any]]:
+    """Yield the place and the value of each line that is not blank."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            try:
+                yield f"line {number}", _DECODER.decode(line)
+            except json.JSONDecodeError as error:
+                raise ValueError(f"line {number} is not JSON: {error}") from None
+            except ValueError as error:
+                raise ValueError(f"line {number}: {error}") from None
+
+
+def _list_items(text: str) -> Iterator[tuple[str, Any]]:
+    """Yield the place and the value of each item of a JSON list."""
+    json.loads(text)  # its errors name the line and the column
+    end, number = text.index("[") + 1, 0
+    while text[start := _BETWEEN_ITEMS.match(text, end).end()] != "]":  # type: ignore[union-attr]
+        number += 1
+        try:
+            record, end = _DECODER.raw_decode(text, start)
+        except ValueError as error:
+            line = text.count("\n", 0, start) + 1
+            raise ValueError(f"item {number}, which begins in line {line}: {error}") from None
+        yield f"item {number}", record
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object, or raise ValueError if it has a key more than once, of which the last value would win."""
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        key, count = Counter(key for key, _ in pairs).most_common(1)[0]
+        raise ValueError(f"an object has {count} values of the key {key!r}; keep one of them")
+    return record
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys)
+_BETWEEN_ITEMS = re.compile(r"[\s,]*")
+
+
+def _read_parquet(file: Path, n_rows: int | None) -> Iterator[Any]:
+    with need("pyarrow.parquet").ParquetFile(file) as table:
+        whole = n_rows is None or table.metadata.num_rows == 0
+        for batch in [table.read()] if whole else table.iter_batches(n_rows):
+            frame = batch.to_pandas()
+            yield frame.apply(_decode) if "binary" in map(str, batch.schema.types) else frame
+
+
+def _decode(column: Any) -> Any:
+    """Return a column whose bytes are text."""
+    try:
+        return column.map(lambda value: value.decode() if isinstance(value, bytes) else value)
+    except UnicodeDecodeError:
+        raise ValueError(f"column {column.name!r} has bytes that are not UTF-8 text; write it as text") from None
+
+
+class TableFormat(NamedTuple):
+    """Reader of a format, what it reads, the options that it accepts, and file extensions."""
+
+    read: Callable[..., Iterator[Any]]
+    content: str
+    options: tuple[str, ...]
+    extensions: tuple[str, ...]
+
+
+TABLE_FORMATS = {
+    "csv": TableFormat(csv_blocks, "a CSV file", ("encoding", "sep", "decimal"), ("csv", "tsv", "csv.gz", "tsv.gz")),
+    "excel": TableFormat(read_excel, "an Excel file", ("sheet",), ("xlsx", "xlsm")),
+    "jsonl": TableFormat(_read_jsonl, "JSON lines, or a list of objects", (), ("jsonl", "ndjson", "json", "jsonl.gz")),
+    "parquet": TableFormat(_read_parquet, "a Parquet file", (), ("parquet", "pq")),
+}
+TABLE_EXTENSIONS = {extension: kind for kind, form in TABLE_FORMATS.items() for extension in form.extensions}
+"""Formats of tables by file extension."""

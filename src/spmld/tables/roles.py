@@ -1,0 +1,222 @@
+"""Roles of the columns of a table: labels, tags, identifier, text and columns to ignore."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from spmld._validation import list_names
+from spmld.labels.separators import Separator
+from spmld.labels.tags import EmptyIs, TagCase, Untagged, check_choice
+from spmld.labels.words import LabelWords, label_words
+from spmld.tables.columns import is_typed
+from spmld.tables.label_columns import no_labels
+from spmld.tables.label_values import (
+    LabelColumns,
+    ambiguous_numbers,
+    notes_on_rest,
+    read_label_column,
+    read_tag_column,
+)
+from spmld.tables.problems import LIST_OPTIONS, TableProblem, absent_column, absent_columns
+
+PREFIX = "label_"
+KINDS = ("text", "number", "category", "date")
+COLUMN_LISTS = ("labels", *KINDS, "drop", "keep")
+"""Roles that several columns may have."""
+
+
+@dataclass(frozen=True)
+class TableRoles:
+    """Roles of the columns of a table.
+
+    Attributes
+    ----------
+    labels : sequence of str, optional
+        Label columns. By default, the columns whose names start with `prefix`, unless there are tags.
+    prefix : str, optional
+        Prefix of the names of label columns, by default ``"label_"``. It is not part of the names of the labels.
+    tags : str, optional
+        Column with a list of tags for each sample.
+    tag_sep : str or sequence of str, optional
+        Separators of the tags, such as ``";"``, ``";,"`` or ``[";", " and "]``; see `spmld.labels.read_tags`. By
+        default, one is guessed.
+    untagged : {"negative", "weak", "missing"}, default="negative"
+        Whether a tag that is not in the list of a sample is a negative or a missing label; see
+        `spmld.labels.read_tags`.
+    tag_case : {"merge", "keep"}, default="merge"
+        Whether tags that differ only in case or width are one label or several.
+    path_sep : str, optional
+        Separator of tags or labels that are paths, such as ``"/"`` for rock/metal, below rock. The ancestors of a tag
+        are labels, too.
+    empty_is : {"missing", "negative"}, default="missing"
+        Whether an empty field of a label column or of the tags is missing or negative.
+    id : str, optional
+        Column that identifies the samples in all outputs. It is not a feature.
+    annotator : str, optional
+        Column with the annotator of each row. A sample has a row for each annotator, and the same `id` in all of them.
+        Its features are those of its first row.
+    trusted : str, optional
+        Column with 1 or yes for each sample whose labels are verified. It is not a feature.
+    text, number, category, date : sequence of str, default=()
+        Columns of these kinds. The kinds of the other features are detected.
+    drop : sequence of str, default=()
+        Columns to ignore.
+    keep : sequence of str, default=()
+        Features that may determine a label, or look like one. Without it, a feature is an error if each of its values
+        occurs with one value of a label only, in many samples, since it is then a copy of the label. Columns in `text`
+        need not be named here.
+    day_first : bool, default=False
+        Whether the day comes first in dates such as 03/04/2024 if all dates can be read in both orders.
+    decimal : {".", ","}, optional
+        Decimal separator of text such as 1,234. By default, it is decided by the other values of the column.
+    strict : bool, default=False
+        Whether values that cannot be read as the number or date of their column are an error, also in new data. By
+        default, they are missing, and a note counts them.
+    positive, negative, missing : sequence of str or number, default=()
+        Words, numbers, and thresholds such as ``">=2"`` for positive, negative and missing labels, in addition to those
+        of `spmld.labels.words`; see `spmld.labels.words.label_words`. In a column of tags, words that are tags, that
+        mean no tags, and that mean an empty field; see `spmld.labels.read_tags`.
+
+    Examples
+    --------
+    >>> from spmld.tables import TableRoles
+    >>> TableRoles.from_dict(TableRoles(tags="tags", text="review").to_dict()).text
+    ('review',)
+    """
+
+    labels: Sequence[str] | None = None
+    prefix: str = PREFIX
+    tags: str | None = None
+    tag_sep: Separator | None = None
+    untagged: Untagged = "negative"
+    tag_case: TagCase = "merge"
+    path_sep: str | None = None
+    empty_is: EmptyIs = "missing"
+    id: str | None = None
+    annotator: str | None = None
+    trusted: str | None = None
+    text: Sequence[str] = ()
+    number: Sequence[str] = ()
+    category: Sequence[str] = ()
+    date: Sequence[str] = ()
+    drop: Sequence[str] = ()
+    keep: Sequence[str] = ()
+    day_first: bool = False
+    decimal: str | None = None
+    strict: bool = False
+    positive: Sequence[str] = ()
+    negative: Sequence[str] = ()
+    missing: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        check_choice("untagged", self.untagged, ("negative", "weak", "missing"))
+        check_choice("empty_is", self.empty_is, ("missing", "negative"))
+        check_choice("tag_case", self.tag_case, ("merge", "keep"))
+        if self.decimal is not None:
+            check_choice("decimal", self.decimal, (".", ","))
+        for name in LIST_OPTIONS:
+            value = getattr(self, name)
+            columns = (value,) if np.isscalar(value) else value
+            object.__setattr__(self, name, None if columns is None else tuple(map(str, columns)))
+        self.words  # noqa: B018  # words with two meanings raise an error
+
+    @cached_property
+    def words(self) -> LabelWords:
+        """Meaning of the words and numbers of label columns."""
+        return label_words(self.positive, self.negative, self.missing)
+
+    @property
+    def tag_meaning(self) -> dict[str, Any]:
+        """Arguments of `spmld.labels.read_tags` about the meaning of tags and words."""
+        names = ("untagged", "empty_is", "tag_case", "path_sep", "positive", "negative", "missing")
+        return {name: getattr(self, name) for name in names}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the roles that are set, in types that JSON supports."""
+        return {name: value for name, value in asdict(self).items() if value != getattr(type(self)(), name)}
+
+    @classmethod
+    def from_dict(cls, roles: dict[str, Any]) -> Self:
+        """Return the roles from their dictionary."""
+        return cls(**{item.name: roles[item.name] for item in fields(cls) if item.name in roles})
+
+    def options_by_column(self) -> dict[str, list[str]]:
+        """Return the options that name each column."""
+        named: dict[str, list[str]] = {}
+        for option in ("tags", "id", "annotator", "trusted", *COLUMN_LISTS):
+            value = getattr(self, option)
+            for name in (value,) if isinstance(value, str) else value or ():
+                named.setdefault(name, []).append(option)
+        return named
+
+    def find_problems(self, columns: Sequence[str]) -> list[TableProblem]:
+        """Return a problem for each named column that the table does not have, or that has two roles."""
+        problems = []
+        for name, options in self.options_by_column().items():
+            if name not in columns:
+                problems.append(absent_column(name, options[0], columns))
+            elif len(options) > 1 and not (options[0] in KINDS and options[1:] == ["keep"]):
+                problems.append(TableProblem(f"column {name!r} has two roles, {' and '.join(options)}; pass one"))
+        if self.annotator is not None and self.id is None:
+            text = "annotator requires the column that identifies the samples, since each has several rows"
+            problems.append(TableProblem(text, (("id", "COLUMN"),)))
+        if self.annotator is not None and self.trusted is not None:
+            problems.append(TableProblem("trusted cannot be combined with annotator; leave out one of them"))
+        return problems
+
+
+def read_label_columns(frame: Any, roles: TableRoles, names: Sequence[str] | None = None) -> LabelColumns:
+    """Read the labels of a table.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Table. Columns that do not exist must have been reported by `TableRoles.find_problems`.
+    roles : TableRoles
+        Roles of the columns.
+    names : sequence of str, optional
+        Names of the labels of a model. By default, all labels of the table.
+    """
+    if roles.tags is not None:
+        return read_tag_column(frame, roles, names)
+    result = LabelColumns()
+    if names is not None:
+        result.names = list(names)
+        result.columns = [next((c for c in (roles.prefix + name, name) if c in frame.columns), "") for name in names]
+        absent = [name for name, column in zip(names, result.columns, strict=True) if not column]
+        if absent:
+            return LabelColumns(problems=[absent_columns(absent, names, frame.columns, kind="label")])
+    elif roles.labels is not None:
+        result.names = result.columns = list(roles.labels)
+    else:
+        result.columns = [c for c in frame.columns if c.startswith(roles.prefix) and c not in roles.drop]
+        result.names = [column.removeprefix(roles.prefix) for column in result.columns]
+    if not result.columns:
+        columns = [name for name in frame.columns if name not in roles.options_by_column()]
+        result.problems.append(no_labels(frame, columns, roles.prefix))
+    present = [column for column in result.columns if column in frame.columns]
+    arrays = [read_label_column(frame[column], roles, result.problems) for column in present]
+    if arrays and not result.problems:
+        result.Y = np.column_stack(arrays)
+        result.problems += ambiguous_numbers(result.Y, present)
+        result.notes += notes_on_rest(frame[present], roles)
+        _read_empty_fields(frame[present], roles, result)
+    return result
+
+
+def _read_empty_fields(frame: Any, roles: TableRoles, labels: LabelColumns) -> None:
+    """Make empty fields negatives if the roles say so; otherwise note columns without negatives."""
+    Y = labels.Y
+    if roles.empty_is == "negative":
+        Y[np.isnan(Y)] = -1.0 if (Y == -1).any() else 0.0
+    positive_only = np.isnan(Y).any(axis=0) & (Y == 1).any(axis=0) & ~(Y < 1).any(axis=0)
+    columns = [name for name, chosen in zip(frame.columns, positive_only, strict=True) if chosen]
+    if columns := [name for name in columns if not is_typed(frame[name])]:
+        text = f"columns {list_names(columns)} have only x and empty fields, and empty fields are missing labels"
+        labels.notes.append(TableProblem(text, (("empty_is", "negative"),)))
+    if np.isnan(Y).all():
+        text = f"all fields of the label columns are empty: {list_names(frame.columns)}"
+        labels.problems.append(TableProblem(text))

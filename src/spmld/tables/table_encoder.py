@@ -1,0 +1,317 @@
+"""TableEncoder: features from the columns of a table."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import TransformerMixin
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.utils.validation import check_is_fitted
+
+from spmld._frames import to_pandas
+from spmld._io import need
+from spmld._validation import PositiveInt, Validated
+from spmld.tables import columns
+from spmld.tables.dates import date_formats, date_parts, to_dates
+from spmld.tables.numbers import NumberFormat, NumberTexts
+from spmld.tables.problems import (
+    ALLOW_MISSING,
+    TableError,
+    TableProblem,
+    TableWarning,
+    absent_column,
+    absent_columns,
+)
+
+_Names = list[str] | tuple[str, ...] | str
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class TableEncoder(TransformerMixin, Validated):
+    """Encode the columns of a table as features.
+
+    Each column is encoded by its kind, which is detected in `fit`:
+
+    - numbers, also as text with separators, units or bounds, and yes/no: missing values are replaced by the median,
+      with an additional feature that marks them; features have mean 0 and variance 1;
+    - categories: one feature for each category; rare ones share a feature, and missing values are a category;
+    - dates: the day, and sine and cosine of the day of the year, the day of the week and the time of day;
+    - text: TF-IDF.
+
+    Identifiers, row numbers, and empty and constant columns are ignored. If there is text, all other features are
+    divided by the square root of the number of their columns, so that they have the same norm as a text.
+
+    Parameters
+    ----------
+    text, number, category, date : sequence of str, default=()
+        Columns of these kinds. The kinds of the other columns are detected.
+    drop : sequence of str, default=()
+        Columns to ignore.
+    max_words : int, default=20000
+        Maximum number of words of each text column, by their frequency.
+    max_categories : int, default=100
+        Maximum number of categories of each column.
+    day_first : bool, default=False
+        Whether the day comes first in dates such as 03/04/2024 if all dates of a column can be read in both orders.
+    decimal : {".", ","}, optional
+        Decimal separator of text such as 1,234, which could be a thousand. By default, it is decided by the other
+        values of the column.
+    strict : bool, default=False
+        Whether values of new data that cannot be read as the number or date of their column raise an error. By default,
+        they are missing values, and a TableWarning counts them.
+    allow_missing : bool, default=False
+        Whether all values of a column are missing, with a TableWarning, if new data lacks the column or none of its
+        values can be read. By default, this raises an error.
+
+    Attributes
+    ----------
+    kinds_ : dict
+        Kind of each column: "number", "category", "date" or "text", or the reason why it is ignored: "identifier",
+        "row number", "empty", "constant", "nested" or "dropped".
+    number_formats_ : dict
+        Format of each column of text that is read as numbers: decimal separator, unit, and whether it is yes/no.
+    date_formats_ : dict
+        Formats of each date column, and whether its dates have a time of day.
+    transformer_ : ColumnTransformer
+        The encoders of scikit-learn.
+    n_features_in_, feature_names_in_
+        As in scikit-learn: the columns that are used.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from spmld.tables import TableEncoder
+    >>> songs = pd.DataFrame(
+    ...     {
+    ...         "review": ["a slow sad song", "loud and fast", "a slow dance", "loud, loud, loud"],
+    ...         "tempo": [60, 180, None, 170],
+    ...         "key": ["minor", "major", "minor", "major"],
+    ...     }
+    ... )
+    >>> encoder = TableEncoder(text=["review"]).fit(songs)
+    >>> encoder.kinds_
+    {'review': 'text', 'tempo': 'number', 'key': 'category'}
+    >>> encoder.transform(songs).shape
+    (4, 11)
+    >>> encoder.get_feature_names_out()[-4:].tolist()
+    ['tempo', 'tempo (missing)', 'key = major', 'key = minor']
+    """
+
+    text: _Names = ()
+    number: _Names = ()
+    category: _Names = ()
+    date: _Names = ()
+    drop: _Names = ()
+    max_words: PositiveInt = 20000
+    max_categories: PositiveInt = 100
+    day_first: bool = False
+    decimal: Literal[".", ","] | None = None
+    strict: bool = False
+    allow_missing: bool = False
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Detect the kinds of the columns, and fit their encoders.
+
+        Parameters
+        ----------
+        X : DataFrame of shape (n_samples, n_columns)
+            Table, of pandas, polars or another library that narwhals supports.
+        y : ignored
+            For compatibility with scikit-learn.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        frame = _check_frame(X)
+        self.kinds_: dict[str, str] = self._find_kinds(frame)
+        used = [name for name, kind in self.kinds_.items() if kind not in columns.IGNORED_KINDS]
+        if not used:
+            reasons = ", ".join(f"{name} ({kind})" for name, kind in self.kinds_.items())
+            raise ValueError(f"X must have at least one column of features, got {reasons or 'no columns'}")
+        self.feature_names_in_, self.n_features_in_ = np.array(used, dtype=object), len(used)
+        texts = [name for name in self._columns("number") if not columns.is_typed(frame[name])]
+        self.number_formats_ = {name: NumberTexts(frame[name], self.decimal).format for name in texts}
+        self.date_formats_ = {name: _date_details(frame[name], self.day_first) for name in self._columns("date")}
+        prepared, unreadable = self._prepare(frame)
+        failed = [problem for problem in unreadable if self.strict or problem.count == problem.total]
+        failed += columns.find_too_large(prepared)
+        if failed:
+            raise TableError([replace(p, options=(("category", p.column), ("drop", p.column))) for p in failed])
+        self.transformer_ = self._make_transformer(prepared, len(frame)).fit(prepared)
+        return self
+
+    def _find_kinds(self, frame: Any) -> dict[str, str]:
+        """Return the kinds of the columns: those of the parameters, and those that are detected.
+
+        Repeated rows are left out of categories, so that the values of an identifier are distinct.
+        """
+        declared = {"text": self.text, "number": self.number, "category": self.category, "date": self.date}
+        passed = {name: kind for kind, names in (*declared.items(), ("dropped", self.drop)) for name in _names(names)}
+        if absent := [name for name in passed if name not in frame.columns]:
+            raise TableError(
+                [absent_column(name, passed[name].replace("dropped", "drop"), frame.columns) for name in absent]
+            )
+        kind_of = columns.column_kind
+        kinds = {name: passed.get(name) or kind_of(frame[name], decimal=self.decimal) for name in frame.columns}
+        detected = [name for name, kind in kinds.items() if kind == "category" and name not in passed]
+        if detected:
+            numbered = [name for name, kind in kinds.items() if kind == "row number"]
+            rows = frame[~columns.duplicated_rows(frame.drop(columns=numbered))]
+            if columns.MIN_IDENTIFIERS <= len(rows) < len(frame):
+                kinds |= {name: kind_of(rows[name]) for name in detected}
+        return kinds
+
+    def transform(self, X: Any) -> Any:
+        """Return the features.
+
+        Parameters
+        ----------
+        X : DataFrame of shape (n_samples, n_columns)
+            Table with the columns `feature_names_in_`, in any order. Other columns are ignored.
+
+        Returns
+        -------
+        ndarray or csr_array of shape (n_samples, n_features)
+            Sparse if most features are zero in `fit`.
+        """
+        check_is_fitted(self)
+        frame = _check_frame(X)
+        absent = [name for name in self.feature_names_in_ if name not in frame.columns]
+        if absent:
+            expected: list[str] = self.feature_names_in_.tolist()
+            details: dict[str, Any] = {"kind": "column", "source": "X", "allow_missing": self.allow_missing}
+            problem = absent_columns(absent, expected, frame.columns, **details)
+            if not self.allow_missing:
+                raise TableError([problem])
+            warnings.warn(TableWarning(problem), stacklevel=2)
+            frame = frame.reindex(columns=expected)
+        prepared, unreadable = self._prepare(frame)
+        if unreadable and self.strict:
+            raise TableError(unreadable)
+        failed = [problem for problem in unreadable if problem.count == problem.total]
+        if failed and not self.allow_missing:
+            raise TableError([replace(problem, options=ALLOW_MISSING) for problem in failed])
+        for problem in columns.as_missing(unreadable):
+            warnings.warn(TableWarning(replace(problem, options=(("strict", "True"),))), stacklevel=2)
+        features = self.transformer_.transform(prepared)
+        return sp.csr_array(features) if sp.issparse(features) else np.asarray(features, dtype=float)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return the names of the features: the column, and the word or category."""
+        check_is_fitted(self)
+        names = []
+        for block, transformer, names_in in self.transformer_.transformers_:
+            if block.startswith("text "):
+                names += [f"{names_in}: {word}" for word in transformer.get_feature_names_out()]
+            elif block == "categories":
+                names += _category_names(transformer, names_in)
+            elif block == "numbers":
+                names += [_number_name(name) for name in transformer.get_feature_names_out(names_in)]
+        return np.array(names, dtype=object)
+
+    def _columns(self, kind: str) -> list[str]:
+        return [name for name in self.feature_names_in_ if self.kinds_[name] == kind]
+
+    def _prepare(self, frame: Any) -> tuple[Any, list[TableProblem]]:
+        """Return a table of numbers, categories as text, and text, without missing categories and text.
+
+        Problems of values of columns of numbers and dates that cannot be read are returned, too.
+        """
+        arrays: dict[str, Any] = {}
+        unreadable: list[TableProblem] = []
+        for name in self.feature_names_in_:
+            column, kind = frame[name], self.kinds_[name]
+            if kind == "number":
+                form = self.number_formats_.get(name, NumberFormat())
+                numbers = columns.to_numbers(column, form, decimal=self.decimal)
+                unreadable += columns.find_unreadable(column, numbers, kind)
+                arrays[name] = numbers.to_numpy()
+            elif kind == "date":
+                forms, hours = self.date_formats_[name]
+                dates = to_dates(column, forms)
+                unreadable += columns.find_unreadable(column, dates, kind)
+                arrays |= date_parts(dates, name, hours=hours)
+            else:
+                convert = columns.to_categories if kind == "category" else columns.to_texts
+                arrays[name] = convert(column).to_numpy(dtype=object)
+        return need("pandas").DataFrame(arrays), unreadable
+
+    def _make_transformer(self, prepared: Any, n_samples: int) -> ColumnTransformer:
+        texts, categories = self._columns("text"), self._columns("category")
+        numbers = [name for name in prepared.columns if name not in {*texts, *categories}]
+        blocks: list[tuple[str, Any, Any]] = []
+        for name in texts:
+            if not prepared[name].str.contains(r"\w\w").any():
+                raise ValueError(f"text column {name!r} must contain words, got {prepared[name].iloc[0]!r}; drop it")
+            min_df = 2 if n_samples >= 100 and _has_repeated_words(prepared[name]) else 1
+            vectorizer = TfidfVectorizer(sublinear_tf=True, min_df=min_df, max_features=self.max_words)
+            blocks.append((f"text {name}", vectorizer, name))
+        if numbers:
+            impute = SimpleImputer(strategy="median", add_indicator=True)
+            blocks.append(("numbers", make_pipeline(impute, StandardScaler()), numbers))
+        if categories:
+            encoder = OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=self.max_categories)
+            blocks.append(("categories", encoder, categories))
+        n_others = len(categories) + len(self._columns("number")) + len(self._columns("date"))
+        weight = 1 / np.sqrt(n_others) if texts and n_others else 1.0
+        weights = {block: float(weight) for block in ("numbers", "categories")}
+        return ColumnTransformer(
+            blocks, transformer_weights={block: weights.get(block, 1.0) for block, *_ in blocks}, sparse_threshold=0.5
+        )
+
+
+def _check_frame(X: Any) -> Any:
+    """Return a DataFrame of pandas with column names of type str and a new index."""
+    frame = to_pandas(X).rename(columns=str).reset_index(drop=True)
+    if not frame.columns.is_unique:
+        repeated = frame.columns[frame.columns.duplicated()][0]
+        raise ValueError(f"the columns of X must have different names, got {repeated!r} more than once")
+    return frame
+
+
+def _date_details(column: Any, day_first: bool) -> tuple[list[str], bool]:
+    is_date = getattr(column.dtype, "kind", "O") == "M"
+    values = column.dropna()
+    forms = ["ISO8601"] if is_date else date_formats(columns.without_missing_words(values), day_first=day_first)
+    dates = to_dates(values, forms).dropna()
+    return forms, bool((dates != dates.dt.normalize()).any())
+
+
+def _has_repeated_words(texts: Any) -> bool:
+    """Return whether a word occurs in two texts, so that words of a single text can be left out."""
+    seen: set[str] = set()
+    for text in texts:
+        words = {word for word in text.lower().split() if len(word) > 2 and word.isalnum()}
+        if words & seen:
+            return True
+        seen |= words
+    return False
+
+
+def _category_names(encoder: OneHotEncoder, columns: Sequence[str]) -> list[str]:
+    names = []
+    for i, column in enumerate(columns):
+        infrequent = encoder.infrequent_categories_[i]
+        rare = set() if infrequent is None else set(infrequent)
+        names += [f"{column} = {category}" for category in encoder.categories_[i] if category not in rare]
+        names += [f"{column} = other"] if rare else []
+    return names
+
+
+def _number_name(name: str) -> str:
+    indicator = name.removeprefix("missingindicator_")
+    return name if indicator == name else f"{indicator} (missing)"
+
+
+def _names(names: str | Sequence[str]) -> list[str]:
+    return [names] if isinstance(names, str) else [str(name) for name in names]

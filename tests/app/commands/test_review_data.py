@@ -1,0 +1,84 @@
+"""Data of a review: roles of columns, labels of the model, verified entries and decisions."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import spmld
+from spmld.app.commands.loading import Source
+from spmld.app.commands.review_data import (
+    ReviewData,
+    _model_columns,
+    _probabilities,
+    _with_roles,
+    audit_again,
+    label_form,
+    load_review,
+    open_editable,
+    open_samples,
+)
+from spmld.app.review.label_forms import TagColumn
+from spmld.audit import find_label_issues
+from spmld.datasets import Dataset, make_planted, write_dataset
+from spmld.tables import TableRoles
+
+PLANTED = make_planted(n_samples=120, n_labels=3, random_state=0)
+NAMES = ["sad", "calm", "loud"]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("review")
+    frame = pd.DataFrame(PLANTED.X).add_prefix("x").join(pd.DataFrame(PLANTED.Y, columns=NAMES).add_prefix("label_"))
+    frame.to_csv(folder / "data.csv", index=False)
+    write_dataset(Dataset(PLANTED.X, PLANTED.Y, label_names=NAMES), folder / "data.npz")
+    model = spmld.MaskedLogistic().fit(PLANTED.X, PLANTED.Y)
+    names = {"label_names": ["loud", "sad", "calm"], "feature_names": [f"x{i}" for i in range(PLANTED.X.shape[1])]}
+    spmld.save(model, folder / "model.skops", **names)
+    return folder
+
+
+def source(path, **options):
+    return Source(str(path), None, "all", options)
+
+
+def test_probabilities_of_a_model_are_in_the_order_of_the_data(files):
+    loaded = load_review(source(files / "data.csv"), str(files / "model.skops"), (), 0, evidence=True)
+    assert list(loaded.data.label_names) == NAMES
+    assert loaded.evidence is not None
+    plain = load_review(source(files / "data.npz"), None, (), 0, evidence=False)
+    assert (plain.probabilities, plain.evidence) == (None, None)
+    columns = _model_columns(["Sad", "calm", "new"], ["loud", "sad", "calm"])
+    completion = SimpleNamespace(labels=np.array([[1, 0, 1]]), confidences=np.array([[0.9, 0.8, 0.7]]))
+    np.testing.assert_allclose(_probabilities(completion, columns), [[0.2, 0.7, np.nan]])
+
+
+def test_roles_of_the_fit_are_used_unless_options_set_them():
+    info = SimpleNamespace(summary={"table": {"id": "song", "labels": ("a", "b"), "drop": ["x"]}})
+    table = source("data.csv", drop=["y"])
+    assert _with_roles(table, info).options == {"id": "song", "labels": ["a", "b"], "drop": ["y"]}
+    assert _with_roles(source("data.csv", prefix="p_"), info).options == {"id": "song", "drop": ["x"], "prefix": "p_"}
+    assert _with_roles(source("data.npz"), info).options == {}
+
+
+def test_decisions_change_the_audit():
+    data = Dataset(PLANTED.X, PLANTED.Y, label_names=NAMES)
+    issues = find_label_issues(None, data.X, data.Y, random_state=0, label_names=NAMES)
+    keys = [f"k{i}" for i in range(120)]
+    given = PLANTED.Y[3, 1]
+    outcomes = {("k3", "calm"): "absent" if given else "present", ("k4", "calm"): "unsure", ("other", "calm"): "absent"}
+    again = audit_again(ReviewData(None, data, issues, None, None), outcomes, keys, 0)
+    np.testing.assert_array_equal(np.argwhere(again.signs != issues.signs), [[3, 1]])
+
+
+def test_samples_are_rows_of_a_table(files):
+    table = source(files / "data.csv")
+    data = table.load_part(5)
+    assert len(open_samples(table, data).keys) == 120
+    with pytest.raises(ValueError, match="has 120 records, but 100 samples were read"):
+        open_editable(table, 100)
+    roles = TableRoles(tags="tags")
+    form = label_form(open_editable(table, 120), roles, NAMES, data.Y)
+    assert isinstance(form, TagColumn)

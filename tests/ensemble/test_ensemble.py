@@ -1,0 +1,403 @@
+"""SelfPacedEnsemble and its parts: selected settings, the data used to select them, and ignored entries."""
+
+import warnings
+from functools import partial
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_info
+
+from spmld import MaskedLogistic, MaskedRidge, MLkNN, SelfPacedClassifier, SelfPacedEnsemble
+from spmld.datasets import make_planted
+from spmld.ensemble import View
+from spmld.ensemble import training_data as training_data_module
+from spmld.ensemble import views as views_module
+from spmld.ensemble.held_out_loss import HeldOutLoss
+from spmld.ensemble.training_data import TrainingData
+from spmld.ensemble.view_fitting import search_path
+from spmld.ensemble.views import linear_view, ridge_view, uses_graph
+from spmld.ensemble.weighting import view_weights
+from spmld.estimators import FeatureScaler
+from spmld.estimators.scaling import LandmarkFeatures
+from spmld.labels import Labels, corrupt_labels, hide_labels, read_labels
+from spmld.metrics import evaluate, ranking_loss
+from spmld.model_selection import make_folds
+
+DATA = make_planted(n_samples=240, random_state=0)
+Y = np.asarray(hide_labels(DATA.Y, observed_fraction=0.6, random_state=0), dtype=float)
+SMALL = {"Cs": (3.0, 30.0), "alphas": (0.3, 3.0), "n_trees": (20,), "n_landmarks": 40, "random_state": 0}
+
+
+def model(**changes):
+    return SelfPacedEnsemble(**{**SMALL, **changes})
+
+
+def losses_of(part, fitted):
+    return {repr(r["choice"]): r["loss"] for r in fitted.cv_results_ if r["part"] == part}
+
+
+def training_data(Y=Y, X=DATA.X, n_folds=3):
+    signs = 2 * Y - 1
+    return TrainingData.in_memory(
+        X, signs, (~np.isnan(signs)).astype(float), make_folds(n_folds, X, signs, random_state=0)
+    )
+
+
+@pytest.mark.parametrize(
+    ("view", "estimator"), [("linear", MaskedLogistic(label_graph_penalty=1.0)), ("ridge", MaskedRidge())]
+)
+def test_one_view_without_trimming_and_correction_is_the_masked_estimator_up_to_a_slope_and_shifts(
+    view, estimator, monkeypatch
+):
+    monkeypatch.setattr(views_module, "TOL", 1e-8)
+    monkeypatch.setattr(views_module, "PRECISION", None)
+    monkeypatch.setattr(views_module, "MaskedRidge", partial(MaskedRidge, tol=1e-8))
+    estimator = clone(estimator).set_params(tol=1e-8)
+    fitted = model(views=(view,), keep_fraction=1.0, dependency_weight=0.0).fit(DATA.X, Y)
+    X = FeatureScaler().fit_transform(DATA.X)
+    plain = clone(estimator).set_params(**fitted.params_[view]).fit(X, Y).decision_function(X)
+    scores = fitted.decision_function(DATA.X) - fitted.correction_.calibration_.label_shifts_
+    slope, shift = np.polyfit(plain.ravel(), scores.ravel(), 1)
+    assert slope > 0
+    np.testing.assert_allclose(slope * plain + shift, scores, atol=1e-6)
+    losses = losses_of(view, fitted)
+    assert losses[repr(fitted.params_[view])] == min(losses.values())
+
+
+@pytest.mark.parametrize("features", [DATA.X, sp.csr_array(np.where(DATA.X > 1, DATA.X, 0))])
+def test_fits_in_single_precision_follow_fits_in_double_precision(features, monkeypatch):
+    single = model().fit(features, Y)
+    monkeypatch.setattr(views_module, "PRECISION", None)
+    double = model().fit(features, Y)
+    assert single.estimators_["linear"].coef_.dtype == np.float32
+    assert double.estimators_["linear"].coef_.dtype == np.float64
+    assert single.params_ == double.params_
+    scores = double.decision_function(features)
+    np.testing.assert_allclose(single.decision_function(features), scores, rtol=0, atol=1e-4 * abs(scores).max())
+    np.testing.assert_allclose(single.out_of_fold_scores_, double.out_of_fold_scores_, atol=1e-3)
+
+
+def test_a_view_has_one_of_two_precisions():
+    for wrong in ("float16", "double precision"):
+        with pytest.raises(ValueError, match=f"dtype of a view must be 'float32', 'float64' or None, got '{wrong}'"):
+            View("wrong", FeatureScaler(), MaskedRidge(), dtype=wrong)
+    double = View("double", FeatureScaler(), MaskedRidge(), dtype=np.float64)
+    assert (double.dtype, View("single", FeatureScaler(), MaskedRidge(), dtype=np.dtype("f")).dtype) == (
+        "float64",
+        "float32",
+    )
+    assert model(views=(double,)).fit(DATA.X.astype(np.float32), Y).estimators_["double"].coef_.dtype == np.float64
+
+
+class Landscape:
+    """Training data on which the setting alpha=i + 1 has the i-th loss."""
+
+    n_folds = 1
+
+    def __init__(self, values):
+        self.values, self.evaluated = values, []
+
+    def select_folds(self, chosen):
+        return self
+
+    def scored(self):
+        return self
+
+    def fit_folds(self, estimators):
+        self.evaluated.append(int(estimators[0].alpha) - 1)
+        return estimators
+
+    def score(self, models):
+        return (self.values[self.evaluated[-1]],)
+
+    def mean_loss(self, scores):
+        return scores[0]
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 6])
+def test_hill_climbing_finds_the_optimum_of_a_unimodal_path_and_evaluates_no_setting_beyond_its_neighbors(length):
+    for start, best in np.ndindex(length, length):
+        data = Landscape([1.0 + abs(i - best) for i in range(length)])
+        path = [{"alpha": i + 1.0} for i in range(length)]
+        result = search_path(View("ridge", FeatureScaler(), MaskedRidge(), path, start), data)
+        assert (result.params, result.loss) == (path[best], 1.0)
+        # The successor of the first setting shows the direction, and the search ends one setting beyond the best.
+        first, last = best - 1 if best <= start else start, max(start, best) + 1
+        assert sorted(data.evaluated) == [i for i in range(length) if first <= i <= last]
+
+
+def test_a_path_search_returns_the_setting_with_the_lowest_loss():
+    view, data, records = linear_view((3.0, 30.0)), training_data(), []
+    result = search_path(view, data, records.append)
+    assert result.loss == min(record["loss"] for record in records)
+    assert result.loss == pytest.approx(ranking_loss(Y, result.scores[0]))
+    assert result.params == next(record["choice"] for record in records if record["loss"] == result.loss)
+    assert len(records) == len(view.path) == 2
+    stopped = []
+    result = search_path(view, data, lambda record: stopped.append(record) or True)
+    assert result.params == view.path[view.start]
+    assert len(stopped) == 1
+
+
+def test_a_setting_that_is_much_worse_on_the_first_fold_is_not_fitted_to_the_others():
+    fitted = []
+
+    class Counted(MaskedRidge):
+        def _fit_data(self, data):
+            fitted.append(self.alpha)
+            return super()._fit_data(data)
+
+    planted = make_planted(n_samples=900, random_state=0)
+    Y, path = 1.0 * planted.Y, [{"alpha": alpha} for alpha in (1.0, 1.1, 1e5)]
+    data = training_data(Y, planted.X)
+    result = search_path(View("ridge", FeatureScaler(), Counted(), path, start=1), data)
+    assert {alpha: fitted.count(alpha) for alpha in fitted} == {1.0: 3, 1.1: 3, 1e5: 1}
+    first = data.select_folds(slice(1))
+    (worst,) = first.fit_folds([MaskedRidge(alpha=1e5)])
+    tested = data.folds.test[0][0]
+    scores = first.score([worst])[0]
+    increase = ranking_loss(Y[tested], scores[tested]) - ranking_loss(Y[tested], result.scores[0][tested])
+    assert first.significant_increase((scores,), result.scores) == pytest.approx(increase)
+    assert first.significant_increase(result.scores, (scores,)) == 0
+    assert first.significant_increase(result.scores, result.scores) == 0
+
+
+@pytest.mark.parametrize("make_view", [linear_view, ridge_view])
+def test_paths_increase_and_start_near_the_usual_strength(make_view):
+    view = make_view((100.0, 0.1, 2.0))
+    assert [value for params in view.path for value in params.values()] == [0.1, 2.0, 100.0]
+    assert view.start == 1
+
+
+def test_a_path_search_works_with_any_estimator():
+    view = View("ridge", FeatureScaler(), MaskedRidge(), [{"alpha": alpha} for alpha in (1e4, 1.0)])
+    result = search_path(view, training_data())
+    assert result.params == {"alpha": 1.0}
+    folds = make_folds(3, DATA.X, 2 * Y - 1, random_state=0)
+    expected = np.zeros(Y.shape)
+    for train, test in folds:
+        expected[test] = MaskedRidge(alpha=1.0).fit(DATA.X[train], Y[train]).decision_function(DATA.X[test])
+    np.testing.assert_allclose(result.scores[0], expected, atol=1e-10)
+
+
+def test_the_maximum_number_of_records():
+    fitted = model(views=("ridge", "linear", "kernel", "latent")).fit(DATA.X, Y)  # both ends of each path are tried
+    assert len(fitted.cv_results_) == fitted._max_iterations() == 2 + 2 + 2 + 1
+    alone = model(views=("linear",), Cs=(3.0,)).fit(DATA.X, Y)
+    assert len(alone.cv_results_) == alone._max_iterations() == 1
+
+
+def test_scores_are_the_mean_of_calibrated_views_weighted_by_the_inverse_eighth_power_of_their_loss():
+    fitted = model(dependency_weight=0.0).fit(DATA.X, Y)
+    losses = {view: min(losses_of(view, fitted).values()) for view in ("linear", "ridge", "kernel", "boosting")}
+    powers = np.array([losses[view] ** -8.0 for view in fitted.view_weights_])
+    np.testing.assert_allclose(list(fitted.view_weights_.values()), powers / powers.sum())
+    np.testing.assert_allclose(list(view_weights(losses).values()), powers / powers.sum())
+    scores = []
+    for view, estimator in fitted.estimators_.items():
+        calibration = fitted.mixture_.calibrations_[view]
+        values = estimator.decision_function(fitted.transformers_[view].transform(DATA.X))
+        scores.append(calibration.slope_ * values + calibration.shift_ + calibration.label_shifts_)
+    final = fitted.correction_.calibration_
+    expected = final.slope_ * np.tensordot(powers / powers.sum(), scores, axes=1) + final.intercepts_
+    np.testing.assert_allclose(fitted.decision_function(DATA.X), expected, atol=1e-10)
+
+
+def test_views_can_be_added():
+    neighbors = View("neighbors", FeatureScaler(), MLkNN(), [{"n_neighbors": k} for k in (3, 10)])
+    fitted = clone(model(views=(neighbors, "linear"))).fit(DATA.X, Y)
+    assert list(fitted.view_weights_) == ["linear", "neighbors"]
+    assert fitted.params_["neighbors"] in neighbors.path
+    assert set(losses_of("neighbors", fitted)) == {repr(params) for params in neighbors.path}
+    assert not hasattr(neighbors.transformer, "factor_")
+
+
+@pytest.mark.parametrize("metric", ["label_ranking_average_precision", "coverage", "macro_auc", "ndcg_at_3"])
+def test_any_metric_of_scores_can_be_used_for_selection(metric):
+    fitted = model(scoring=metric, views=("linear",), keep_fraction=1.0, dependency_weight=0.0).fit(DATA.X, Y)
+    value = evaluate(Y, scores=fitted.out_of_fold_scores_)[metric]
+    expected = value if metric == "coverage" else 1 - value
+    assert min(losses_of("linear", fitted).values()) == pytest.approx(expected, rel=0.15)
+
+
+def test_out_of_fold_scores_come_from_models_not_fitted_on_the_sample():
+    # Features identify the sample and labels are noise, so only a model fitted on a sample can predict it.
+    X, noise = np.eye(90), (np.random.default_rng(0).random((90, 4)) < 0.5).astype(float)
+    fitted = model(views=("linear",), keep_fraction=1.0, dependency_weight=0.0, Cs=(100.0,)).fit(X, noise)
+    assert ranking_loss(noise, fitted.decision_function(X)) < 0.05
+    assert ranking_loss(noise, fitted.out_of_fold_scores_) > 0.35
+
+
+def test_wrong_labels_are_trimmed_and_predictions_improve():
+    data = make_planted(n_samples=1300, random_state=0)
+    X, truth, new = data.X[:800], data.Y[:800], data.X[800:]
+    labels = corrupt_labels(truth, "permute", 0.3, random_state=0)
+    rates = {"false_positive_rate": 0.0, "false_negative_rate": 0.0}
+    trimmed, plain = (model(keep_fraction=q, views=("linear",), **rates).fit(X, labels) for q in (0.9, 1.0))
+    wrong = np.asarray(labels) != np.asarray(truth)
+    assert 1 - trimmed.self_paced_weights_[wrong].mean() > 5 * (1 - trimmed.self_paced_weights_[~wrong].mean())
+    losses = [ranking_loss(data.Y[800:], fitted.decision_function(new)) for fitted in (trimmed, plain)]
+    assert losses[0] < losses[1]
+
+
+def test_the_scale_of_features_does_not_matter():
+    one, two = model().fit(DATA.X, Y), model().fit(1000 * DATA.X + 5, Y)
+    np.testing.assert_allclose(one.decision_function(DATA.X), two.decision_function(1000 * DATA.X + 5), atol=1e-3)
+
+
+def test_all_samples_as_landmarks_give_the_kernel():
+    X = DATA.X[:60]
+    landmarks = LandmarkFeatures(60, random_state=0)
+    F = landmarks.fit_transform(X)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    Z /= np.linalg.norm(Z, axis=1, keepdims=True)
+    expected = np.exp(-landmarks.kernel_.gamma * ((Z[:, None] - Z[None]) ** 2).sum(axis=2))
+    np.testing.assert_allclose(F @ F.T, expected, atol=1e-6)
+
+
+def test_missing_labels_are_never_read():
+    mask = ~np.isnan(Y)
+    poisoned = np.where(mask, Y, 7.0)
+    # Trusted entries that are missing are not trusted.
+    trusted = np.arange(240)[:, None] < 30
+    a, b = model().fit(DATA.X, Y, trusted=trusted & mask), model().fit(DATA.X, poisoned, mask=mask, trusted=trusted)
+    for method in ("decision_function", "predict_proba", "predict"):
+        np.testing.assert_array_equal(getattr(a, method)(DATA.X), getattr(b, method)(DATA.X))
+    np.testing.assert_array_equal(b.self_paced_weights_[~mask], 0)
+
+
+def test_choices_for_a_single_label_are_based_on_its_logistic_loss():
+    fitted = model().fit(DATA.X, Y[:, 0])
+    assert fitted.decision_function(DATA.X).shape == (240,)
+    assert all(np.isfinite(r["loss"]) for r in fitted.cv_results_)
+    signs, scores = 2 * DATA.Y[:, :1] - 1.0, np.linspace(-2, 2, 240)[:, None]
+    np.testing.assert_allclose(HeldOutLoss()(signs, scores), np.logaddexp(0, -signs * scores).ravel())
+
+
+TWICE = [(np.arange(120), np.arange(120, 240)), (np.arange(120, 240), np.arange(121))]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"Cs": ()}, "Cs must be a non-empty sequence of positive numbers, got \\(\\)"),
+        ({"Cs": (1.0, -1.0)}, "Cs must be a non-empty sequence of positive numbers, got \\(1.0, -1.0\\)"),
+        ({"alphas": (0.0,)}, "alphas must be a non-empty sequence of positive numbers, got \\(0.0,\\)"),
+        ({"n_trees": (10, 2.5)}, "n_trees must be a non-empty sequence of positive integers, got \\(10, 2.5\\)"),
+        (
+            {"views": ("linear", "far")},
+            "views must be .* of 'linear', 'ridge', 'kernel', 'boosting', 'forest', 'latent' or View, got .*'far'",
+        ),
+        ({"views": (View("linear", FeatureScaler(), MLkNN()),)}, "views must have distinct names other than 'linear'"),
+        ({"dependency_weight": 2.0}, "'dependency_weight' parameter of SelfPacedEnsemble must be"),
+        ({"completion_weight": -1}, "'completion_weight' parameter of SelfPacedEnsemble must be"),
+        ({"decision": 50}, "decision must be at most the number of labels, .* got 50"),
+        ({"scoring": "hamming_loss"}, "scoring must be a metric of scores, got 'hamming_loss'"),
+        ({"scoring": "best"}, "scoring must be the name of a metric of scores, got 'best'"),
+        ({"cv": [(np.arange(200), np.arange(200, 240))]}, "cv must test each sample, but leaves out 200 of 240"),
+        ({"cv": 2, "keep_fraction": 0.8}, "keep_fraction=0.8 requires a cv with at least 3 folds, got 2; pass more"),
+        ({"cv": TWICE}, "cv must test each sample exactly once, but tests 1 more than once"),
+    ],
+)
+def test_invalid_parameters_are_named(changes, message):
+    with pytest.raises(ValueError, match=message):
+        model(**changes).fit(DATA.X, Y)
+
+
+def test_calibrations_use_a_part_of_many_samples(monkeypatch):
+    """With every second sample, the parameters are almost those of all samples."""
+    expected = model().fit(DATA.X, Y)
+    monkeypatch.setattr(training_data_module, "MAX_CALIBRATED", 120)
+    fitted = model().fit(DATA.X, Y)
+    for name, calibration in expected.mixture_.calibrations_.items():
+        assert fitted.mixture_.calibrations_[name].slope_ != calibration.slope_
+        assert fitted.mixture_.calibrations_[name].slope_ == pytest.approx(calibration.slope_, rel=0.2)
+    assert training_data_module.spacing(len(DATA.X)) == 2
+
+
+def test_losses_of_many_samples_are_those_of_a_part(monkeypatch):
+    data = training_data()
+    scores = search_path(linear_view([3.0]), data).scores
+    assert data.mean_loss(scores) == pytest.approx(ranking_loss(Y, scores[0]))
+    monkeypatch.setattr(training_data_module, "MAX_SCORED", 120)
+    expected = pytest.approx(ranking_loss(Y[::2], scores[0][::2]))
+    assert data.mean_loss(scores) == expected
+    result = search_path(linear_view([3.0]), data)
+    assert result.loss == expected
+    np.testing.assert_array_equal(result.scores[0], scores[0])
+
+
+@pytest.mark.parametrize("estimator", [MaskedRidge(), SelfPacedClassifier(LogisticRegression()), MLkNN()])
+def test_labels_that_were_read_before_give_the_fits_of_labels_with_nan(estimator):
+    X, signs = DATA.X[:120], 2 * Y[:120] - 1
+    folds = make_folds(2, X, signs, random_state=0)
+    read = Labels(read_labels(signs).signs, np.array([-1, 1]))
+    weights = ~np.isnan(signs)
+    (expected,) = TrainingData.in_memory(X, signs, weights.astype(float), folds).cross_fit(estimator)[1]
+    (scores,) = TrainingData.in_memory(X, read, weights, folds).cross_fit(estimator)[1]
+    np.testing.assert_array_equal(scores, expected)
+
+
+def test_a_view_of_another_library_gets_labels_with_nan():
+    class Recorder(DummyClassifier):
+        def fit(self, X, Y, entry_weight=None):
+            assert isinstance(Y, np.ndarray)
+            assert np.isnan(Y).any()
+            return super().fit(X, np.nan_to_num(Y))
+
+        def decision_function(self, X):
+            return np.zeros((len(X), Y.shape[1]))
+
+    assert model(views=("ridge", View("other", FeatureScaler(), Recorder()))).fit(DATA.X, Y).view_weights_["other"] >= 0
+
+
+def test_the_label_graph_is_left_out_of_large_products(monkeypatch):
+    few = np.where(np.arange(240)[:, None] % 20 == 0, Y, np.nan)
+    few[0] = DATA.Y[0]
+    (n, d), l = DATA.X.shape, Y.shape[1]
+    for limit, labels, expected in (
+        (d * l**2, Y, True),
+        (d * l**2 - 1, Y, False),
+        (max(d * l**2, n * d * l - 1), few, n * d * l <= d * l**2),
+        (n * d * l, few, True),
+    ):
+        monkeypatch.setattr(views_module, "MAX_PRODUCT", limit)
+        assert uses_graph(d, l, n * d, read_labels(labels).observed.mean()) == expected
+    monkeypatch.setattr(views_module, "MAX_PRODUCT", 0)
+    assert model(views=("linear",)).fit(DATA.X, Y).estimators_["linear"].label_graph_penalty == 0
+
+
+def test_threads_change_neither_the_fit_nor_the_settings_of_the_process():
+    filters, libraries = list(warnings.filters), threadpool_info()
+    alone, parallel = (model(n_jobs=n_jobs).fit(DATA.X, Y) for n_jobs in (None, 3))
+    assert parallel.cv_results_ == alone.cv_results_
+    np.testing.assert_array_equal(parallel.decision_function(DATA.X), alone.decision_function(DATA.X))
+    np.testing.assert_array_equal(parallel.out_of_fold_scores_, alone.out_of_fold_scores_)
+    assert warnings.filters == filters
+    assert threadpool_info() == libraries
+
+
+@pytest.mark.parametrize("error_rate", [0.0, 0.1])
+def test_trees_of_the_noise_estimate_are_grown_once_unless_there_is_noise(error_rate, monkeypatch):
+    """A linear model cannot show products of features, so that boosted trees are asked whether there are errors."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 4))
+    products = np.stack([4 * X[:, i] * X[:, j] for i, j in ((0, 1), (1, 2), (2, 3))], axis=1) - 2
+    scores = 9 * X[:, :3] - 9 if error_rate else products
+    labels = np.where((scores > 0) != (rng.random(scores.shape) < error_rate), 1.0, 0.0)
+    grown, boost = [], views_module.MaskedBoosting.boost
+
+    def count(self, X, *args):
+        trees = boost(self, X, *args)
+        grown.append(len(trees.roots) - len(args[-1].roots))
+        return trees
+
+    monkeypatch.setattr(views_module.MaskedBoosting, "boost", count)
+    fitted = model(views=("linear", "boosting"), n_trees=[30], keep_fraction=1.0).fit(X, labels)
+    assert fitted.noise_.identified == (error_rate > 0)
+    # For the noise, for the setting of the view unless the trees are the same, and for all samples.
+    assert grown == [30] * 3 + [30 if error_rate else 0] * 3 + [30]
