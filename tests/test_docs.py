@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import spmld
+import spmld.app
 
 ROOT = Path(__file__).parents[1]
 DOCS = [*sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "studies" / "docs").glob("*.md"))]
@@ -118,12 +119,16 @@ def names_of_api_reference():
 PUBLIC = names_of_api_reference()
 NAMES = [(module, name) for module, names in PUBLIC.items() for name in names]
 # Programs and the internal mathematics are not part of the public interface.
-NOT_PUBLIC = {"spmld.app.commands", "spmld.core"}
+NOT_PUBLIC = {"spmld.app", "spmld.app.commands", "spmld.core"}
 
 
 def test_api_reference_lists_every_public_module():
+    packages = [(spmld, "spmld"), (spmld.app, "spmld.app")]
     modules = {
-        f"spmld.{module.name}" for module in pkgutil.iter_modules(spmld.__path__) if not module.name.startswith("_")
+        f"{name}.{module.name}"
+        for package, name in packages
+        for module in pkgutil.iter_modules(package.__path__)
+        if not module.name.startswith("_")
     }
     assert set(PUBLIC) == {"spmld"} | modules - NOT_PUBLIC
 

@@ -43,7 +43,7 @@ from spmld.ensemble.views import (
     uses_graph,
 )
 from spmld.ensemble.weighting import fit_mixture, view_weights
-from spmld.estimators._base import MultiLabelEstimator
+from spmld.estimators.base import MultiLabelEstimator
 from spmld.estimators.progress import report_progress
 from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS

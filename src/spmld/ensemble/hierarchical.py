@@ -8,8 +8,8 @@ from sklearn.utils import get_tags
 
 from spmld._arrays import move, to_numpy
 from spmld.ensemble import SelfPacedEnsemble
-from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators._inputs import check_weights
+from spmld.estimators.base import MultiLabelEstimator
+from spmld.estimators.inputs import check_weights
 from spmld.estimators.probabilities import log_odds
 from spmld.labels import Hierarchy, Labels
 from spmld.labels.hierarchy import inference_weights

@@ -21,7 +21,7 @@ from spmld._threads import Map
 from spmld.core.lazy_matrix import loaded
 from spmld.ensemble.held_out_loss import HeldOutLoss
 from spmld.ensemble.trimming import trim_blocks
-from spmld.estimators._base import MultiLabelEstimator
+from spmld.estimators.base import MultiLabelEstimator
 from spmld.labels import Labels, read_labels
 from spmld.labels.encoding import SIGNS
 from spmld.labels.single_class import ignore_label_warnings

@@ -17,7 +17,7 @@ from spmld.ensemble.held_out_loss import HeldOutLoss
 from spmld.ensemble.training_data import Folds, TrainingData
 from spmld.ensemble.view_fitting import MIN_LOSS, PathResult, Trimming
 from spmld.ensemble.views import VIEWS, View, set_accepted
-from spmld.estimators._inputs import check_features, check_labels, check_weights
+from spmld.estimators.inputs import check_features, check_labels, check_weights
 from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS
 from spmld.labels.entries import mark_trusted

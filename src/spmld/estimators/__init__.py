@@ -1,6 +1,6 @@
 """Estimators, one file per method."""
 
-from spmld.estimators._base import MultiLabelEstimator
+from spmld.estimators.base import MultiLabelEstimator
 from spmld.estimators.completion import Completion
 from spmld.estimators.glocal import GLOCAL
 from spmld.estimators.label_prior import LabelPrior

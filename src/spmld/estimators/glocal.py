@@ -21,8 +21,8 @@ from spmld.core.losses import LOSSES
 from spmld.core.problem import Problem, Rows, State, make_problem
 from spmld.core.steps import BlockUpdate, UpdateV
 from spmld.core.terms import Correlation, Coupling, Fit, Objective, Ridge
-from spmld.estimators._inputs import cluster_samples, is_tensor
-from spmld.estimators._linear import FactoredModel, align_arrays
+from spmld.estimators.inputs import cluster_samples, is_tensor
+from spmld.estimators.linear_models import FactoredModel, align_arrays
 from spmld.estimators.progress import report_progress, set_history
 from spmld.estimators.scaling import FeatureScaler
 from spmld.labels import Labels

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from spmld._arrays import move
 from spmld._validation import Positive
-from spmld.estimators._base import MultiLabelEstimator
+from spmld.estimators.base import MultiLabelEstimator
 from spmld.estimators.probabilities import log_odds
 from spmld.labels import Labels
 

@@ -14,8 +14,8 @@ from spmld._validation import FloatFraction, NonNegative, Positive, PositiveInt,
 from spmld.core.entries import few_for_factors
 from spmld.core.leml import Factors, solve_leml
 from spmld.core.losses import LOSSES
-from spmld.estimators._inputs import is_tensor
-from spmld.estimators._linear import FactoredModel
+from spmld.estimators.inputs import is_tensor
+from spmld.estimators.linear_models import FactoredModel
 from spmld.estimators.progress import report_progress, set_history
 from spmld.scale.block_data import BlockData
 

@@ -15,8 +15,8 @@ from sklearn.utils import check_random_state
 from spmld._arrays import features_to_numpy, move, to_numpy
 from spmld._validation import FloatFraction, Fraction, NonNegative, Positive, PositiveInt, RandomState
 from spmld.core.losses import Loss
-from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators._inputs import check_rates, has_rates, with_short_indices
+from spmld.estimators.base import MultiLabelEstimator
+from spmld.estimators.inputs import check_rates, has_rates, with_short_indices
 from spmld.estimators.label_prior import smoothed_frequency
 from spmld.estimators.probabilities import log_odds
 from spmld.estimators.trees import Trees, single_precision

@@ -10,8 +10,8 @@ from sklearn.ensemble import RandomForestClassifier
 from spmld._arrays import features_to_numpy, move
 from spmld._threads import thread_map
 from spmld._validation import FloatFraction, PositiveInt, RandomState
-from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators._inputs import check_rates, with_short_indices
+from spmld.estimators.base import MultiLabelEstimator
+from spmld.estimators.inputs import check_rates, with_short_indices
 from spmld.estimators.label_prior import smoothed_frequency
 from spmld.estimators.per_label import fit_label
 from spmld.estimators.probabilities import log_odds

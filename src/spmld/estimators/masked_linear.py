@@ -16,8 +16,8 @@ from spmld.core.initialization import label_means
 from spmld.core.losses import LOSSES, Loss
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import Block, Problem
-from spmld.estimators._inputs import check_rates, has_rates, is_tensor
-from spmld.estimators._linear import LinearModel
+from spmld.estimators.inputs import check_rates, has_rates, is_tensor
+from spmld.estimators.linear_models import LinearModel
 from spmld.estimators.progress import warn_not_converged
 from spmld.labels import Labels
 from spmld.noise import NoiseRates

@@ -13,8 +13,8 @@ from sklearn.neighbors import NearestNeighbors
 
 from spmld._arrays import MEMORY, features_to_numpy, move, row_slices
 from spmld._validation import Positive, PositiveInt
-from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators._inputs import check_underflow
+from spmld.estimators.base import MultiLabelEstimator
+from spmld.estimators.inputs import check_underflow
 from spmld.estimators.label_prior import smoothed_frequency
 from spmld.estimators.probabilities import log_odds
 from spmld.labels import Labels

@@ -10,7 +10,7 @@ import numpy as np
 from spmld._arrays import move, numpy_dtype
 from spmld._validation import NonNegative, Positive, PositiveInt
 from spmld.core.mllrc import MapFit, regression, solve_mllrc, targets
-from spmld.estimators._linear import LinearModel
+from spmld.estimators.linear_models import LinearModel
 from spmld.estimators.progress import report_progress, set_history
 from spmld.scale.block_data import BlockData
 

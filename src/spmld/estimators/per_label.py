@@ -17,8 +17,8 @@ from sklearn.utils.validation import has_fit_parameter
 from spmld._arrays import features_to_numpy, move
 from spmld._response import label_scores
 from spmld._validation import HasMethods
-from spmld.estimators._base import MultiLabelEstimator
-from spmld.estimators._inputs import with_short_indices
+from spmld.estimators.base import MultiLabelEstimator
+from spmld.estimators.inputs import with_short_indices
 from spmld.estimators.label_prior import smoothed_frequency
 from spmld.estimators.probabilities import log_odds
 from spmld.labels import Labels

@@ -21,7 +21,7 @@ from sklearn.model_selection import KFold
 from sklearn.utils.validation import _num_samples
 
 from spmld._arrays import features_to_numpy, to_numpy
-from spmld.estimators._inputs import check_weights
+from spmld.estimators.inputs import check_weights
 from spmld.estimators.progress import warn_caller
 from spmld.estimators.scaling import FeatureScaler
 from spmld.labels import Labels, LabelWarning, read_labels

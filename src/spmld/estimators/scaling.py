@@ -20,7 +20,7 @@ from spmld._arrays import features_to_numpy, move, namespace, numpy_dtype, on_ac
 from spmld._validation import PositiveInt, RandomState, Validated
 from spmld.core.lazy_matrix import loaded
 from spmld.core.problem import Engine
-from spmld.estimators._inputs import check_features
+from spmld.estimators.inputs import check_features
 from spmld.scale.block_data import count_nonzero, largest_value, take_rows
 
 MAX_LANDMARK_SAMPLES = 20_000

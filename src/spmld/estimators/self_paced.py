@@ -16,7 +16,7 @@ from spmld._response import label_scores
 from spmld._validation import ArrayLike, HasMethods, NonNegative, PositiveInt, RandomState
 from spmld.core.iteration import Status, iterate
 from spmld.core.losses import LOSSES
-from spmld.estimators._base import MultiLabelEstimator
+from spmld.estimators.base import MultiLabelEstimator
 from spmld.estimators.masked_linear import MaskedLogistic
 from spmld.estimators.per_label import PerLabelClassifier
 from spmld.estimators.probabilities import log_odds

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import lowest_columns, row_slices, to_numpy
 from spmld._validation import check_scalar_integer
-from spmld.estimators._inputs import check_features
+from spmld.estimators.inputs import check_features
 from spmld.scale.predictions import map_blocks
 from spmld.scale.row_blocks import RowBlocks
 

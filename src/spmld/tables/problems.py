@@ -124,7 +124,7 @@ class TableWarning(UserWarning):
 
     Examples
     --------
-    See `from_frame`.
+    See `read_table`.
     """
 
     def __init__(self, problem: TableProblem) -> None:

@@ -23,8 +23,8 @@ from spmld.tables.label_values import (
 from spmld.tables.problems import LIST_OPTIONS, TableProblem, absent_column, absent_columns
 
 PREFIX = "label_"
-KINDS = ("text", "number", "category", "date")
-COLUMN_LISTS = ("labels", *KINDS, "drop", "keep")
+COLUMN_KINDS = ("text", "number", "category", "date")
+COLUMN_LISTS = ("labels", *COLUMN_KINDS, "drop", "keep")
 """Roles that several columns may have."""
 
 
@@ -158,7 +158,7 @@ class TableRoles:
         for name, options in self.options_by_column().items():
             if name not in columns:
                 problems.append(absent_column(name, options[0], columns))
-            elif len(options) > 1 and not (options[0] in KINDS and options[1:] == ["keep"]):
+            elif len(options) > 1 and not (options[0] in COLUMN_KINDS and options[1:] == ["keep"]):
                 problems.append(TableProblem(f"column {name!r} has two roles, {' and '.join(options)}; pass one"))
         if self.annotator is not None and self.id is None:
             text = "annotator requires the column that identifies the samples, since each has several rows"

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 FILE_OPTIONS = ("sep", "decimal", "encoding", "sheet")
 """Options of the readers of tables, in addition to the roles of the columns."""
 _SHARED_OPTIONS: tuple[str, ...] = ("sep", "encoding", "sheet")
-MIN_SAMPLES = 3
+MIN_TRAINING_SAMPLES = 3
 """Minimum number of samples of a fit, one for each fold."""
 
 
@@ -153,8 +153,8 @@ class Source:
     def load_part(self, folds: int | None = None) -> Dataset:
         """Load the samples to fit on: the part, or all if there is no official split."""
         data = self.select(self.load(), self.default_part)
-        if data.X.shape[0] < MIN_SAMPLES:
-            raise ValueError(f"{self.path} must have at least {MIN_SAMPLES} samples, got {data.X.shape[0]}")
+        if data.X.shape[0] < MIN_TRAINING_SAMPLES:
+            raise ValueError(f"{self.path} must have at least {MIN_TRAINING_SAMPLES} samples, got {data.X.shape[0]}")
         data = self.prepare(data)
         if folds is not None and folds > data.X.shape[0]:
             n = data.X.shape[0]

@@ -14,8 +14,8 @@ from spmld._threads import limit_threads
 from spmld._validation import Validated
 from spmld.annotators.mixture import annotated_labels, is_annotated
 from spmld.core.iteration import active_recorder
-from spmld.estimators._inputs import check_features, check_labels, check_trusted, check_weights
 from spmld.estimators.completion import Completion
+from spmld.estimators.inputs import check_features, check_labels, check_trusted, check_weights
 from spmld.estimators.positive_only import check_single_class, complete_labels
 from spmld.estimators.probabilities import score_probabilities
 from spmld.estimators.top_labels import TopLabelsMixin

@@ -3,7 +3,7 @@
 from typing import Any
 
 from spmld._arrays import move, namespace, to_numpy
-from spmld.estimators._base import MultiLabelEstimator
+from spmld.estimators.base import MultiLabelEstimator
 
 
 def align_arrays(X: Any, *arrays: Any) -> tuple[Any, ...]:
