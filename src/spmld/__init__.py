@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     )
     from spmld.export import ModelInfo, export_onnx, load, model_info, save
     from spmld.inspection import explain, top_features
-    from spmld.scale import RowBlocks
 
 __all__ = [
     "GLOCAL",
@@ -36,7 +35,6 @@ __all__ = [
     "MaskedRidge",
     "ModelInfo",
     "PerLabelClassifier",
-    "RowBlocks",
     "SelfPacedClassifier",
     "SelfPacedEnsemble",
     "__version__",
@@ -52,7 +50,6 @@ __version__ = "0.1.0"
 
 _MODULES = {
     "spmld.ensemble": {"HierarchicalClassifier", "SelfPacedEnsemble"},
-    "spmld.scale": {"RowBlocks"},
     "spmld.inspection": {"explain", "top_features"},
     "spmld.export": {"ModelInfo", "export_onnx", "load", "model_info", "save"},
 }

@@ -1,7 +1,7 @@
 """Arrays of any library: namespaces, conversion to NumPy, devices, and slices of rows that bound memory."""
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -48,6 +48,25 @@ def namespace(X: Any) -> Any:
 def n_values(X: Any) -> int:
     """Return the number of stored values of a matrix: those of a product with a vector."""
     return int(X.nnz) if sp.issparse(X) or isinstance(X, SparseTensor) else int(X.shape[0] * X.shape[1])
+
+
+def largest_value(X: Any) -> float:
+    """Return the largest absolute value of X."""
+    values = X.data if sp.issparse(X) else X
+    xp = namespace(values)
+    return max(float(xp.max(values)), -float(xp.min(values))) if values.shape[0] else 0.0
+
+
+def count_nonzero(X: Any) -> int:
+    """Return the number of nonzeros; of stored values, if X is sparse."""
+    xp = namespace(X)
+    return int(X.nnz if sp.issparse(X) else xp.sum(xp.astype(X != 0, xp.int64)))
+
+
+def check_range(largest: float, size: int, limit: float, dtype: Any) -> None:
+    """Raise ValueError if the sum of the squares of `size` numbers may exceed the limit."""
+    if largest > (limit / size) ** 0.5 / 1e3:
+        raise ValueError(f"X contains values too large for {dtype}, got {largest:.3g}; scale the features first")
 
 
 def n_bytes(value: Any) -> int:
@@ -233,3 +252,18 @@ def lowest_columns(keys: np.ndarray, k: int) -> np.ndarray:
     columns[tied] = np.argsort(keys[tied], axis=1, kind="stable")[:, :k]
     order = np.argsort(np.take_along_axis(keys, columns, axis=1), axis=1, kind="stable")
     return np.take_along_axis(columns, order, axis=1)
+
+
+def join_rows(parts: Sequence[Any]) -> Any:
+    """Return the rows of arrays or of sparse matrices as one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld._arrays import join_rows
+    >>> join_rows([np.array([5, 6]), np.array([7])])
+    array([5, 6, 7])
+    """
+    if len(parts) == 1:
+        return parts[0]
+    return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)

@@ -198,3 +198,19 @@ def plural(count: int, noun: str) -> str:
     ('1 column', '3 columns', '0 entries')
     """
     return f"{count} {noun if count == 1 else re.sub('(?<![aeiou])y$', 'ie', noun) + 's'}"
+
+
+def check_same_samples(n_samples: int, n_rows: int, name: str = "Y") -> None:
+    """Raise ValueError unless an argument has one row for each sample of X.
+
+    Examples
+    --------
+    >>> from spmld._validation import check_same_samples
+    >>> check_same_samples(3, 2)
+    Traceback (most recent call last):
+    ValueError: X and Y must have the same number of samples, got inconsistent numbers: 3 and 2
+    """
+    if n_rows != n_samples:
+        raise ValueError(
+            f"X and {name} must have the same number of samples, got inconsistent numbers: {n_samples} and {n_rows}"
+        )

@@ -6,13 +6,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
+from sklearn.utils import check_array
 
 from spmld._arrays import features_to_numpy
-from spmld.annotators import Consensus, find_consensus
+from spmld._validation import check_same_samples
 from spmld.annotators.answers import AnnotatorLabels, read_annotators
+from spmld.annotators.consensus import Consensus, find_consensus
+from spmld.core.scaling import scaled
 from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS
-from spmld.model_selection.cross_fitting import make_folds
+from spmld.model_selection.cross_fitting import CrossFit, make_folds
+from spmld.model_selection.linear import search_logistic
+from spmld.model_selection.samples import Samples
 from spmld.noise import NoiseRates, PooledCalibration
 
 N_CONSENSUS_FOLDS = 3
@@ -49,21 +54,17 @@ def fit_consensus(X: Any, Y: Any) -> Consensus:
     >>> float(((consensus.probabilities > 0.5) == (data.Y == 1)).mean()) > 0.85
     True
     """
-    # Estimators use this module.
-    from spmld.ensemble.noise_scores import entry_log_loss, fit_noise_scores
-    from spmld.ensemble.training_data import TrainingData
-    from spmld.estimators.scaling import FeatureScaler
-
     answers = read_annotators(Y)
     consensus = find_consensus(answers)
-    X, folds = features_to_numpy(FeatureScaler().fit_transform(X)), None
+    X = check_array(features_to_numpy(X), accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
+    X, folds = scaled(X), None
     for _ in range(N_ALTERNATIONS):
         labels, weights = consensus_labels(consensus)
         folds = folds or make_folds(
             min(N_CONSENSUS_FOLDS, len(weights)), X, Labels(labels.signs, SIGNS), random_state=0
         )
-        data = replace(TrainingData.in_memory(X, labels, weights, folds), loss=entry_log_loss)
-        scores = np.concatenate(data.data.engine.gather(fit_noise_scores(data)[0]))
+        samples = Samples(X, replace(labels, classes=SIGNS, one_dimensional=False), weights)
+        scores = search_logistic(samples, CrossFit(folds, len(weights))).scores
         evidence = consensus.evidence()
         signs = np.where(answers.counts > 0, np.where(evidence > 0, 1, -1), 0).astype(np.int8)
         rate = expit(-np.abs(evidence))
@@ -88,8 +89,7 @@ def is_annotated(y: Any) -> bool:
 def annotated_labels(X: Any, y: Any, **others: Any) -> tuple[Labels, NDArray[np.float64] | None]:
     """Return labels and entry weights of a fit; those of the answers if no entry has several answers."""
     answers = read_annotators(y)
-    if answers.n_samples != X.shape[0]:
-        raise ValueError(f"X and y must have the same number of samples, got {X.shape[0]} and {answers.n_samples}")
+    check_same_samples(X.shape[0], answers.n_samples, "y")
     for name, value in others.items():
         if value is not None:
             raise ValueError(f"{name} cannot be combined with labels of several annotators; leave it out")

@@ -14,22 +14,21 @@ from sklearn.utils.validation import _num_samples, has_fit_parameter
 from spmld._arrays import features_to_numpy
 from spmld._response import label_scores
 from spmld._threads import thread_map
-from spmld._validation import indexable
+from spmld._validation import check_same_samples, indexable
 from spmld.audit.error_scores import score_errors
 from spmld.audit.issues import LabelIssues
-from spmld.ensemble.noise_scores import default_boosting, entry_log_loss, fit_noise_scores
-from spmld.ensemble.training_data import Folds, TrainingData
+from spmld.cluster.inputs import is_collection
 from spmld.estimators import FeatureScaler, PerLabelClassifier
+from spmld.estimators.noise_scores import default_boosting, fit_noise_scores
 from spmld.estimators.positive_only import warn_of_labels
 from spmld.estimators.probabilities import log_odds
 from spmld.labels import Labels, read_labels
 from spmld.labels.encoding import SIGNS
 from spmld.labels.entries import mark_trusted
 from spmld.labels.single_class import find_single_class, ignore_label_warnings
-from spmld.model_selection.cross_fitting import Fold, cross_fit, make_folds
+from spmld.model_selection.cross_fitting import CrossFit, Fold, cross_fit, make_folds
 from spmld.model_selection.identical_samples import identical_groups
-from spmld.scale.block_data import BlockData
-from spmld.scale.inputs import is_blocks, read_blocks
+from spmld.model_selection.samples import Samples
 
 
 def find_label_issues(
@@ -56,9 +55,8 @@ def find_label_issues(
     estimator : multi-label estimator, scikit-learn classifier or None
         Model of the labels. Classifiers whose ``fit`` does not accept ``entry_weight`` are fitted for each label by
         `PerLabelClassifier`. None is `MaskedLogistic` on scaled features, with the C of the lowest out-of-fold loss.
-    X : array-like, sparse matrix, RowBlocks or Dask collection of shape (n_samples, n_features)
-        Samples. Features in `RowBlocks` or Dask collections are not loaded into memory, labels and scores are;
-        `estimator` must be None then.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Samples.
     Y, mask
         Labels to audit, as in `spmld.labels.read_labels`. A DataFrame provides the names of labels and samples. Missing
         entries of labels with observed positives and no observed negative are used as negatives, and are not audited.
@@ -70,7 +68,7 @@ def find_label_issues(
     label_names : sequence, optional
         Names of the labels.
     n_jobs : int or None, default=None
-        Number of folds fitted in parallel, if X is in memory.
+        Number of folds fitted in parallel.
     random_state : int, RandomState or None, default=None
         Seed for the folds.
 
@@ -83,49 +81,31 @@ def find_label_issues(
     See `LabelIssues`.
     """
     base = _base_estimator(estimator)
-    blocks = read_blocks(X, Y, mask) if is_blocks(X) else None
-    if blocks is None:
-        labels, (X,) = _read_labels(X, Y, mask), indexable(X)
-        sample_names = _sample_names(X, Y)
-    elif base is None:
-        labels = replace(blocks.labels, signs=np.concatenate(blocks.engine.gather(blocks.signs)))
-        X, sample_names = np.zeros((blocks.n, 0)), list(range(blocks.n))
-    else:
-        raise ValueError(f"estimator must be None if X is not in memory, got {estimator!r}")
+    if is_collection(X):
+        raise ValueError("X must be in memory, got a Dask collection; audit X.compute(), or a part of it")
+    labels, (X,) = _read_labels(X, Y, mask), indexable(X)
+    sample_names = _sample_names(X, Y)
     labels = mark_trusted(labels, trusted)
     names = _label_names(Y, labels, label_names)
     rng = check_random_state(random_state)
-    folds = _make_folds(cv, X, labels, rng, repeated=blocks is None)
+    folds = _make_folds(cv, X, labels, rng)
     positive_only = _find_positive_only(replace(labels, names=names))
     signs = np.where(positive_only & ~labels.observed, np.int8(-1), labels.signs)
-    with ignore_label_warnings(), thread_map(n_jobs if blocks is None else 1) as over:
-        if base is not None:
+    with ignore_label_warnings(), thread_map(n_jobs) as over:
+        if base is None:
+            X = features_to_numpy(FeatureScaler().fit_transform(X))
+            samples = Samples(X, Labels(signs, SIGNS), signs != 0)
+            boosting = default_boosting(samples, len(folds), rng)
+            scores, alternatives = fit_noise_scores(samples, CrossFit(folds, len(signs), over), boosting=boosting)
+        else:
             signed = np.where(signs != 0, signs, np.nan)
             log_odds_of = partial(_log_odds_scores, n_labels=signs.shape[1])
             scores, alternatives = cross_fit(base, X, signed, folds, n_jobs=n_jobs, score=log_odds_of).scores, None
-        else:
-            if blocks is None:
-                X = features_to_numpy(FeatureScaler().fit_transform(X))
-                data = BlockData.in_memory(X, Labels(signs, SIGNS), signs != 0)
-            else:
-                data = blocks.transform(FeatureScaler()).replace_signs(signs, SIGNS)
-            training = TrainingData(data, Folds.of(data, folds), entry_log_loss, over)
-            scores, alternatives = _default_scores(training, rng)
         errors = score_errors(scores, signs, labels.trusted, positive_only, alternatives=alternatives)
     audited = replace(errors, error_log_odds=np.where(labels.observed, errors.error_log_odds, np.nan))
     return LabelIssues(
         **vars(audited), signs=labels.signs, classes=labels.classes, label_names=names, sample_names=sample_names
     )
-
-
-def _default_scores(training: TrainingData, rng: np.random.RandomState) -> tuple[NDArray[np.float64], Any]:
-    """Return out-of-fold scores of logistic regression on scaled features, and a function that returns alternatives."""
-    scores, alternatives = fit_noise_scores(training, boosting=default_boosting(training, rng))
-
-    def to_array(rows: Any) -> NDArray[np.float64]:
-        return np.concatenate(training.data.engine.gather(rows))
-
-    return to_array(scores), lambda: list(map(to_array, alternatives()))
 
 
 def _find_positive_only(labels: Labels) -> NDArray[np.bool_]:
@@ -152,15 +132,14 @@ def _read_labels(X: Any, Y: Any, mask: Any) -> Labels:
     if Y is None:
         raise ValueError("Y must be a label matrix, got None")
     labels = read_labels(Y, mask)
-    if _num_samples(X) != len(labels.signs):
-        raise ValueError(f"X and Y must have the same number of samples, got {_num_samples(X)} and {len(labels.signs)}")
+    check_same_samples(_num_samples(X), len(labels.signs))
     return labels
 
 
-def _make_folds(cv: Any, X: Any, labels: Labels, rng: np.random.RandomState, repeated: bool) -> list[Fold]:
+def _make_folds(cv: Any, X: Any, labels: Labels, rng: np.random.RandomState) -> list[Fold]:
     Y, seed = np.where(labels.observed, labels.signs, np.nan), rng.randint(2**31 - 1)
     groups = identical_groups(X, int(cv))[0] if isinstance(cv, Integral) else None
-    folds = make_folds(cv, X, Y, random_state=seed, repeated=repeated, groups=groups)
+    folds = make_folds(cv, X, Y, random_state=seed, repeated=True, groups=groups)
     if not all(labels.observed[train].any() for train, _ in folds):
         raise ValueError(f"cv must leave observed labels in the training samples of each fold, got {cv!r}")
     return folds

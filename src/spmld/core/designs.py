@@ -7,7 +7,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from spmld._arrays import MEMORY, budget, namespace, row_slices
-from spmld.core.lazy_matrix import loaded
 from spmld.core.losses import Array
 from spmld.core.problem import Block, Problem
 
@@ -187,7 +186,6 @@ class Penalty:
 
 def column_squares(X: Any, C: Array) -> Array:
     """Return (X o X)^T C: the diagonal of X^T diag(c_i) X for each column of C. A dense X is squared in slices."""
-    X = loaded(X)
     if sp.issparse(X):  # `power` would copy the indices
         return type(X)((X.data**2, X.indices, X.indptr), shape=X.shape).T @ C
     if hasattr(X, "power"):

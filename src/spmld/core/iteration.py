@@ -1,12 +1,10 @@
 """The outer iteration of all solvers: history, timing, callback and status."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from time import perf_counter
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 StateT = TypeVar("StateT")
 Record = dict[str, Any]
@@ -37,32 +35,6 @@ class Result(Generic[StateT]):
     state: StateT
     status: Status
     history: list[Record]
-
-
-class Recorder(Protocol):
-    """Stores finished fits, such as `spmld.export.Checkpoint`."""
-
-    def fit(self, estimator: Any, data: Any) -> None:
-        """Fit an estimator to validated data by its method `_fit_blocks`, or restore its fitted attributes."""
-        ...
-
-
-_recorder: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
-
-
-@contextmanager
-def recording(recorder: Recorder) -> Iterator[None]:
-    """Let a recorder run all fits in the block that are made in this thread."""
-    token = _recorder.set(recorder)
-    try:
-        yield
-    finally:
-        _recorder.reset(token)
-
-
-def active_recorder() -> Recorder | None:
-    """Return the recorder of the context, or None."""
-    return _recorder.get()
 
 
 def iterate(

@@ -1,7 +1,7 @@
 """The data of a fit in row blocks, and the variables of a fit.
 
 All arrays with n rows are stored in blocks. Algorithms apply a function to each block (`Engine.map`), or sum it over
-the blocks (`Engine.sum`). Where the blocks are, in memory, in files or on other machines, is known to the engine only:
+the blocks (`Engine.sum`). Where the blocks are, in memory or on other machines, is known to the engine only:
 what `map` returns is passed to `map`, `sum` and `gather`, and not used otherwise.
 """
 
@@ -130,8 +130,6 @@ class Engine:
     """Whether solvers can select single labels of the blocks, in order to fit them separately."""
     threaded: ClassVar[bool] = True
     """Whether blocks can be processed in threads of this process."""
-    max_loaded: ClassVar[int | None] = None
-    """Maximum number of samples to load for estimators that need them in memory; None for all."""
     steps_per_pass: ClassVar[int] = 1
     """Number of steps of a bisection in one pass over the blocks: several where a pass takes long."""
 
@@ -154,14 +152,6 @@ class Engine:
     def in_memory(self, rows: Sequence[Any]) -> tuple[Any, ...]:
         """Return the values of all blocks if they are in the memory of this process, else an empty tuple."""
         return tuple(rows)
-
-    def transform(self, function: Callable[[Any], Any], X: Sequence[Any], *, keep: bool = False) -> tuple[Any, ...]:
-        """Apply a function to features; with `keep`, the result is stored because it takes long to compute."""
-        return self.map(function, X)
-
-    def select(self, X: Sequence[Any], chosen: Sequence[Any]) -> tuple[Any, ...]:
-        """Return some rows of features, given by arrays of bool."""
-        return self.map(lambda A, rows: A[rows], X, chosen)
 
     def divide(
         self, blocks: tuple[Block, ...], counts: tuple[int, ...], max_rows: int | None = None

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from spmld._arrays import check_masked, check_sparse
-from spmld._validation import plural
+from spmld._validation import check_same_samples, plural
 from spmld.labels import read_labels
 from spmld.labels.entries import read_trusted
 
@@ -96,8 +96,7 @@ class Dataset:
             input_name="X",
         )
         Y = _zeros_and_ones(self.Y)
-        if Y.shape[0] != X.shape[0]:
-            raise ValueError(f"X and Y must have the same number of samples, got {X.shape[0]} and {Y.shape[0]}")
+        check_same_samples(X.shape[0], Y.shape[0])
         if (self.train is None) != (self.test is None):
             raise ValueError("train and test must be passed together, got only one of them")
         train, test = (_check_indices(getattr(self, part), X.shape[0], part) for part in ("train", "test"))

@@ -1,6 +1,6 @@
 """Boosted trees that correct the scores of missing labels by the observed labels of the sample."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from spmld.ensemble.training_data import Scores
+from spmld.ensemble.weighting import Scores
 from spmld.estimators.masked_boosting import MaskedBoosting
 from spmld.estimators.trees import Trees
+from spmld.model_selection.cross_fitting import CrossFit
 from spmld.noise import NoiseRates
 
 N_PARTS = 4
@@ -51,10 +52,11 @@ class CompletionTrees(BaseEstimator):
 
     >>> import numpy as np
     >>> from spmld.ensemble.completion_trees import CompletionTrees
+    >>> from spmld.model_selection.cross_fitting import CrossFit
     >>> rng = np.random.default_rng(0)
     >>> signs = np.where(rng.random((600, 1)) < 0.5, [[1, -1]], [[-1, 1]]).astype(np.int8)
-    >>> scores, folds = np.zeros(signs.shape), [np.arange(600) % 2 == k for k in range(2)]
-    >>> trees = CompletionTrees(random_state=0).fit(scores, signs, signs, np.abs(signs), folds, lambda s, known: s)
+    >>> scores, cross = np.zeros(signs.shape), CrossFit.of(np.arange(600) % 2)
+    >>> trees = CompletionTrees(random_state=0).fit(scores, signs, signs, np.abs(signs), cross, lambda s, known: s)
     >>> (trees.correct(scores[:2], np.array([[1, 0], [-1, 0]])) > 0).astype(int)[:, 1]
     array([0, 1])
     """
@@ -67,7 +69,7 @@ class CompletionTrees(BaseEstimator):
         signs: NDArray[np.int8],
         known: NDArray[np.int8],
         entry_weight: Scores,
-        folds: Sequence[NDArray[np.bool_]],
+        cross: CrossFit,
         correct: Correct,
         rates: NoiseRates | None = None,
     ) -> Self:
@@ -81,8 +83,8 @@ class CompletionTrees(BaseEstimator):
             Labels to predict: 1, -1, and 0 where missing.
         known : ndarray of shape (n_samples, n_labels)
             Labels that are shown, in the same encoding. Negatives of positive-only labels are predicted, but not shown.
-        folds : sequence of ndarray of bool of shape (n_samples,)
-            Samples of each fold.
+        cross : CrossFit
+            Folds.
         correct : callable
             ``correct(scores, known)`` returns scores that are corrected by known labels; a correction must not be
             fitted on the fold of a sample.
@@ -99,26 +101,30 @@ class CompletionTrees(BaseEstimator):
         shown = [np.where(hide, 0, known).astype(np.int8) for hide in hidden]
         starts = [correct(scores, labels) for labels in shown]
 
-        def boost(rows: NDArray[np.bool_]) -> Trees:
+        def boost(rows: Any) -> Trees:
             X = np.concatenate([_features(scores, labels)[rows] for labels in shown])
             targets = np.concatenate([np.where(hide, signs, 0.0)[rows] for hide in hidden])
             weights = np.concatenate([np.where(hide, entry_weight, 0.0)[rows] for hide in hidden])
             return booster.boost(X, targets, weights, np.concatenate([start[rows] for start in starts]), loss)
 
-        held_out = {n: np.zeros(scores.shape) for n in STAGES}
-        for fold in folds:
-            trees = boost(~fold if len(folds) > 1 else fold)
+        def predict(trees: Trees, test: NDArray[np.intp]) -> Scores:
+            """Return the scores of the hidden entries of a fold for each number of trees."""
+            values = np.zeros((len(test), len(STAGES), n_labels))
             for hide, labels, start in zip(hidden, shown, starts, strict=True):
-                for n, values in held_out.items():
-                    predicted = start[fold] + trees.first(n).scores(_features(scores, labels)[fold])
-                    values[fold] += np.where(hide[fold], predicted, 0.0)
+                features = _features(scores, labels)[test]
+                for i, n in enumerate(STAGES):
+                    values[:, i] += np.where(hide[test], start[test] + trees.first(n).scores(features), 0.0)
+            return values
+
+        parts = cross.run(lambda train, test: predict(boost(train), test))
+        held_out = dict(zip(STAGES, np.moveaxis(cross.assemble(parts), 1, 0), strict=True))
         self.losses_ = {
             n: float(np.average(loss.value(signs.astype(float), values), weights=entry_weight * (signs != 0)))
             for n, values in held_out.items()
         }
         n_trees = min(self.losses_, key=lambda n: self.losses_[n])
         self.held_out_scores_ = held_out[n_trees]
-        self.trees_ = boost(np.ones(len(signs), dtype=bool)).first(n_trees) if n_trees else Trees.empty(n_labels)
+        self.trees_ = boost(slice(None)).first(n_trees) if n_trees else Trees.empty(n_labels)
         return self
 
     def correct(self, scores: Scores, known: NDArray[np.int8]) -> Scores:

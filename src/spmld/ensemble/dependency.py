@@ -15,7 +15,7 @@ from spmld.core.losses import LOSSES, logistic
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import make_problem
 from spmld.labels import read_labels
-from spmld.scale.block_data import move_weights
+from spmld.model_selection.samples import move_weights
 
 _Matrix = NDArray[np.float64]
 

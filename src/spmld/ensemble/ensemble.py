@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,46 +11,40 @@ from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from spmld._arrays import contiguous, move, on_accelerator, to_numpy
+from spmld._arrays import arrays_to_numpy, contiguous, move, on_accelerator, to_numpy
 from spmld._device import to_device
 from spmld._threads import Map, thread_map
 from spmld._validation import Fraction, NonNegative, PositiveInt, RandomState, Rate, UnitInterval
-from spmld.ensemble.held_out_loss import HeldOutLoss
-from spmld.ensemble.noise_scores import default_boosting, entry_log_loss, estimate_rates
+from spmld.cluster.samples import ClusterSamples
+from spmld.ensemble.folds import learned_entries, split_samples
 from spmld.ensemble.score_correction import ScoreCorrection
-from spmld.ensemble.training_data import Scores, TrainingData, spacing, split_samples
 from spmld.ensemble.updating import NOISE_PARAMETERS, KeptData, UpdateMixin
 from spmld.ensemble.view_fitting import (
-    PathResult,
     Trimming,
     check_keep_fraction,
     choose_trimming,
     fit_linear_part,
     fit_transformers,
     fit_views,
-    search_path,
 )
-from spmld.ensemble.views import (
-    ALPHAS,
-    CS,
-    MAX_SEED,
-    N_TREES,
-    VIEWS,
-    View,
-    check_views,
-    default_views,
-    make_views,
-    uses_graph,
-)
-from spmld.ensemble.weighting import fit_mixture, view_weights
+from spmld.ensemble.views import ALPHAS, CS, N_TREES, VIEWS, View, check_views, default_views, make_views, uses_graph
+from spmld.ensemble.weighting import MAX_CALIBRATED, Scores, ViewMixture, calibrated_rows, view_weights
 from spmld.estimators.base import MultiLabelEstimator
+from spmld.estimators.noise_scores import MAX_SEED, default_boosting, fit_noise_scores
 from spmld.estimators.progress import report_progress
 from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS
+from spmld.model_selection.cross_fitting import CrossFit, fit_samples
+from spmld.model_selection.held_out_loss import HeldOutLoss
+from spmld.model_selection.path_search import Params, PathResult, search_path, spacing
+from spmld.model_selection.samples import Samples
 from spmld.model_selection.thresholds import DecisionOption, DecisionRule, label_decisions
 from spmld.monitoring.reference import make_reference
-from spmld.noise import NoiseRates
-from spmld.scale.block_data import BlockData
+from spmld.noise import NoiseRates, estimate_noise
+from spmld.noise.estimate import with_given_rates
+
+MAX_SEARCHED = 20_000
+"""Maximum number of samples of a Dask collection on which settings are searched."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -84,6 +78,9 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
 
     Every model, correction and calibration that contributes to the out-of-fold score of a sample is fitted without the
     labels of its fold. Identical samples are in the same fold.
+
+    On a Dask collection, all of this is done with at most 20,000 evenly spaced samples in memory. The linear and latent
+    views are then fitted to all samples, without trimming; the other attributes are those of the sample.
 
     Parameters
     ----------
@@ -127,7 +124,7 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
     scoring : str, default="ranking_loss"
         Name of the metric of scores used for model selection, see `spmld.metrics`.
     n_jobs : int or None, default=None
-        Number of threads for the fits of the views on the folds, if X is in memory.
+        Number of threads for the fits of the views on the folds.
     device : str or None, default=None
         As in `MaskedLogistic`.
     random_state : int, RandomState or None, default=None
@@ -171,7 +168,7 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
         The rule for decisions. Its `label_precisions_` are the held-out precisions of labels with a decision of their
         own.
     reference_ : spmld.monitoring.Reference
-        Summary of the training data for `spmld.monitoring.monitor`, if they are in memory and there is a linear view.
+        Summary of the training data for `spmld.monitoring.monitor`, if there is a linear view.
     training_data_ : KeptData or None
         The training data with their out-of-fold scores, if `keep_data`.
     cv_results_ : list of dict
@@ -191,6 +188,8 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
     >>> sorted(SelfPacedEnsemble(random_state=0).fit(data.X, data.Y).view_weights_)
     ['boosting', 'kernel', 'linear', 'ridge']
     """
+
+    fits_collections: ClassVar[bool] = True
 
     Cs: Sequence[float] = CS
     alphas: Sequence[float] = ALPHAS
@@ -236,113 +235,135 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
         """Return the maximum number of records of `cv_results_`."""
         return sum(len(view.path) for view in self._make_views().values())
 
-    def _fit_blocks(self, data: BlockData) -> None:
-        n_jobs = effective_n_jobs(self.n_jobs) if data.engine.in_memory(data.X) else 1
+    def _fit(self, samples: Samples | ClusterSamples) -> None:
+        label_decisions(self.decision, samples.shape[2], samples.labels.names)
+        samples = replace(samples, labels=replace(samples.labels, classes=SIGNS, one_dimensional=False))
+        searched = samples if isinstance(samples, Samples) else samples.sample(MAX_SEARCHED)
+        n_jobs = effective_n_jobs(self.n_jobs)
         # Views wait for their fits, which are distributed over `n_jobs` threads.
         with thread_map(n_jobs) as over, thread_map(len(VIEWS) if n_jobs > 1 else 1) as over_views:
-            self._fit_parts(data, over, over_views)
+            self._fit_searched(searched, over, over_views)
+        if isinstance(samples, ClusterSamples):
+            self._fit_on_cluster(samples)
 
-    def _fit_parts(self, data: BlockData, over: Map, over_views: Map) -> None:
+    def _fit_searched(self, samples: Samples, over: Map, over_views: Map) -> None:
+        """Search the settings of the views, and fit all parts to samples in memory."""
         rng = check_random_state(self.random_state)
-        label_decisions(self.decision, data.shape[1], data.labels.names)
-        signed = replace(data.labels, classes=SIGNS, one_dimensional=False)
-        data.X, data = (), replace(data, labels=signed, feature_names=None).convert(self._to_device)
-        views, training = self._prepare_views(data, rng, over)
-        X = next(iter(data.engine.in_memory(data.X)), None)
-        data.release()
-        fitted = self._estimate_noise(views, training, rng)
+        samples = replace(samples, X=self._to_device(samples.X), feature_names=None)
+        views = self._choose_views(samples)
+        self.transformers_, features = fit_transformers(views, samples, rng)
+        views = {name: view.with_seed(rng).with_params(device=self.device) for name, view in views.items()}
+        folds, self.n_repeated_samples_ = split_samples(self.cv, samples, rng.randint(MAX_SEED))
+        check_keep_fraction(self.keep_fraction, len(folds))
+        cross = CrossFit(folds, samples.shape[0], over)
+        fitted = self._estimate_noise(views, features, cross, rng)
         rates = dict(zip(NOISE_PARAMETERS, self._rates(), strict=True))
         views = {name: view.with_params(**rates) for name, view in views.items()}
-        results = self._search_paths(views, training, fitted, over_views)
-        trimming = choose_trimming(views, results, training, self.keep_fraction, noisy=self.noise_.identified)
+        loss = HeldOutLoss(self.scoring)
+        results = self._search_paths(views, features, cross, loss, fitted, over_views)
+        noisy = self.noise_.identified
+        trimming = choose_trimming(views, results, features, cross, loss, self.keep_fraction, noisy=noisy)
         self._seed = rng.randint(MAX_SEED)
-        self._combine_views(results, training, trimming, X, over_views)
-        self.training_data_ = KeptData.from_fit(X, training, results, trimming) if self.keep_data else None
+        self._combine_views(results, samples, features, cross, trimming, over_views)
+        self.training_data_ = KeptData.from_fit(samples, cross, results, trimming) if self.keep_data else None
+
+    def _choose_views(self, samples: Samples) -> dict[str, View]:
+        """Return the views that suit the size of the data."""
+        n, d, l = samples.shape
+        label_graph = uses_graph(d, l, samples.n_values, samples.n_observed / (n * l))
+        # Trees are grown on the CPU, which would take most of the time of a fit on a GPU.
+        default = VIEWS[:3] if on_accelerator(samples.X) else default_views(n, d, l)
+        return self._make_views(default, label_graph=label_graph)
 
     def _combine_views(
         self,
         results: Mapping[str, PathResult],
-        training: Mapping[str, TrainingData],
+        samples: Samples,
+        features: Mapping[str, Samples],
+        cross: CrossFit,
         trimming: Trimming,
-        X: Any,
         over_views: Map = map,
         start: Mapping[str, Any] | None = None,
     ) -> None:
-        """Fit the views to all samples, from `start`; weigh and correct their scores, and summarize X if in memory."""
-        any_view, rng = next(iter(training.values())), check_random_state(self._seed)
-        data, in_memory = any_view.data, any_view.data.engine.in_memory
-        device = str(X.device) if X is not None and on_accelerator(X) else self.device
+        """Fit the views to all samples, from `start`; weigh and correct their scores, and summarize the samples."""
+        rng = check_random_state(self._seed)
+        device = str(samples.X.device) if on_accelerator(samples.X) else self.device
         self.keep_fraction_ = trimming.keep_fraction
         self.view_weights_ = view_weights({name: result.loss for name, result in results.items()})
-        self.estimators_, scores = fit_views(results, training, trimming, over_views, start)
-        self.mixture_, mixed = fit_mixture(self.view_weights_, scores, any_view)
-        values = mixed, data.signs, data.weights, any_view.folds.number, any_view.learned()
-        sample, signs, *others = any_view.sample(*values)
-        options: Any = {"seed": rng.randint(MAX_SEED), "device": device, "over": any_view.over}
-        self._fit_correction(sample, replace(data.labels, signs=signs), *others, **options)
-        for combined, kept in zip(in_memory(mixed), in_memory(trimming.kept), strict=True):
-            self.self_paced_weights_, self.out_of_fold_scores_ = kept.astype(float), self.correction_.correct(combined)
-            # Of many samples, the corrections and calibrations have seen only these.
-            self.out_of_fold_scores_[any_view.sampled()] = self.correction_.held_out_scores_
+        self.estimators_, scores = fit_views(results, features, cross, trimming, over_views, start)
+        self.mixture_ = ViewMixture(weights=self.view_weights_).fit(scores, samples.signs, samples.weights, cross.over)
+        mixed = self.mixture_.combine(scores)
+        self._fit_correction(mixed, samples, cross, rng.randint(MAX_SEED), device)
+        self.self_paced_weights_ = trimming.kept.astype(float)
+        self.out_of_fold_scores_ = self.correction_.correct(mixed)
+        # Of many samples, the corrections and calibrations have seen only these.
+        self.out_of_fold_scores_[calibrated_rows(samples)] = self.correction_.held_out_scores_
         self.__dict__.pop("reference_", None)
-        if X is not None:
-            self._set_reference(X, training, results, rng)
+        self._set_reference(samples, features, cross, results, rng)
+
+    def _fit_on_cluster(self, samples: ClusterSamples) -> None:
+        """Fit the views that accept Dask collections to all samples, with the settings that were found on a sample."""
+        views = self._make_views(VIEWS)
+        for name, fitted in self.estimators_.items():
+            if getattr(fitted, "fits_collections", False):
+                features = samples.transformed(self.transformers_[name], views[name].dtype)
+                self.estimators_[name] = arrays_to_numpy(fit_samples(clone(fitted), features))
 
     def _rates(self) -> NoiseRates:
         return NoiseRates(self.false_positive_rate_, self.false_negative_rate_)
-
-    def _prepare_views(
-        self, data: BlockData, rng: np.random.RandomState, over: Map
-    ) -> tuple[dict[str, View], dict[str, TrainingData]]:
-        """Return the views, and their transformed features with folds."""
-        n, d, l = data.n, *data.shape
-        label_graph = uses_graph(d, l, data.features.n_values, data.entries.n_observed / (n * l))
-        # Trees are grown on the CPU, which would take most of the time of a fit on a GPU.
-        default = VIEWS[:3] if on_accelerator(data.example) else default_views(n, d, l)
-        views = self._make_views(default, label_graph=label_graph)
-        self.transformers_, features = fit_transformers(views, data, rng)
-        views = {name: view.with_seed(rng).with_params(device=self.device) for name, view in views.items()}
-        folds, self.n_repeated_samples_ = split_samples(self.cv, data, rng.randint(MAX_SEED))
-        check_keep_fraction(self.keep_fraction, len(folds.train))
-        loss = HeldOutLoss(self.scoring)
-        return views, {name: TrainingData(features[name], folds, loss, over) for name in views}
 
     def _to_device(self, X: Any) -> Any:
         X = contiguous(X)
         return X if sp.issparse(X) else to_device(X, self.device)
 
     def _estimate_noise(
-        self, views: Mapping[str, View], data: Mapping[str, TrainingData], rng: np.random.RandomState
+        self, views: Mapping[str, View], features: Mapping[str, Samples], cross: CrossFit, rng: np.random.RandomState
     ) -> dict[str, list[Any]]:
         """Estimate the noise rates, unless they are given.
 
         Returns the boosted trees of the folds by the name of their view, if the rates are 0. They are not fitted if the
         estimate did not need them.
         """
-        scaled = data["linear" if "linear" in data else next(iter(data))]
-        boosting = [clone(views["boosting"].estimator) for _ in range(scaled.n_folds)] if "boosting" in views else []
+        samples = features["linear" if "linear" in features else next(iter(features))]
+        boosting = [clone(views["boosting"].estimator) for _ in cross.folds] if "boosting" in views else []
         if not boosting and isinstance(self.views, str):
-            boosting = default_boosting(scaled, rng)
-        rates = self.false_positive_rate, self.false_negative_rate
-        scored = replace(scaled, loss=entry_log_loss)
-        self.noise_, fitted = estimate_rates(scored, rates, boosting=boosting, device=self.device)
-        self.false_positive_rate_, self.false_negative_rate_ = fitted
-        return {"boosting": boosting} if "boosting" in views and not any(rate.any() for rate in fitted) else {}
+            boosting = default_boosting(samples, len(cross.folds), rng)
+        scores, alternatives = fit_noise_scores(samples, cross, boosting=boosting, device=self.device)
+        rows = calibrated_rows(samples)
+        given = self.false_positive_rate, self.false_negative_rate
+        self.noise_ = estimate_noise(
+            scores[rows],
+            samples.signs[rows],
+            samples.labels.trusted,
+            alternatives=lambda: [other[rows] for other in alternatives()],
+            certain_negatives=given[1] == 0,
+        )
+        self.false_positive_rate_, self.false_negative_rate_ = with_given_rates(self.noise_.rates, *given)
+        return {"boosting": boosting} if "boosting" in views and not any(rate.any() for rate in self._rates()) else {}
 
     def _search_paths(
-        self, views: Mapping[str, View], data: Mapping[str, TrainingData], fitted: Mapping[str, Any], over_views: Map
+        self,
+        views: Mapping[str, View],
+        features: Mapping[str, Samples],
+        cross: CrossFit,
+        loss: HeldOutLoss,
+        fitted: Mapping[str, Any],
+        over_views: Map,
     ) -> dict[str, PathResult]:
         """Return the best setting of each view, starting from the estimators in `fitted`."""
         self.cv_results_: list[dict[str, Any]] = []
         lock = Lock()
 
-        def record(result: dict[str, Any]) -> bool:
-            with lock:
-                self.cv_results_.append(result)
-                return report_progress(self, result)
-
         def search(name: str) -> PathResult:
-            return search_path(views[name], data[name], record, fitted.get(name))
+            def record(params: Params, held_out: float) -> bool:
+                result = {"part": name, "choice": params, "loss": held_out}
+                with lock:
+                    self.cv_results_.append(result)
+                    return report_progress(self, result)
+
+            view = views[name]
+            models = fitted.get(name) or [clone(view.estimator) for _ in cross.folds]
+            return search_path(models, view.path, features[name], cross, loss, start=view.start, record=record)
 
         results = dict(zip(views, over_views(search, views), strict=True))
         order = list(views)
@@ -350,20 +371,12 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
         self.params_ = {name: result.params for name, result in results.items()}
         return results
 
-    def _fit_correction(
-        self,
-        scores: Scores,
-        labels: Labels,
-        weights: Any,
-        fold: Any,
-        learned: Any,
-        *,
-        seed: int,
-        device: str | None,
-        over: Map,
-    ) -> None:
+    def _fit_correction(self, scores: Scores, samples: Samples, cross: CrossFit, seed: int, device: str | None) -> None:
         """Fit the correction for label dependencies, the calibration and the rule for decisions."""
+        rows = calibrated_rows(samples)
+        labels = samples.labels[rows]
         known = np.where(np.isnan(self.class_prior_), labels.signs, labels.signs > 0)  # no weak negatives
+        learned = learned_entries(samples.signs, cross)[rows]
         self.correction_ = ScoreCorrection(
             dependency_weight=self.dependency_weight,
             completion_weight=self.completion_weight,
@@ -371,23 +384,38 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
             random_state=seed,
             decision=self.decision,
             device=device,
-        ).fit(scores, labels, weights, fold, learned, known=Labels(known, SIGNS), rates=self._rates(), over=over)
+        ).fit(
+            scores[rows],
+            labels,
+            samples.weights[rows],
+            CrossFit.of(cross.number[rows], cross.over),
+            learned,
+            known=Labels(known, SIGNS),
+            rates=self._rates(),
+        )
         self.label_dependencies_ = self.correction_.dependency_.label_dependencies_
 
     def _set_reference(
-        self, X: Any, training: Mapping[str, TrainingData], results: Mapping[str, PathResult], rng: Any
+        self,
+        samples: Samples,
+        features: Mapping[str, Samples],
+        cross: CrossFit,
+        results: Mapping[str, PathResult],
+        rng: np.random.RandomState,
     ) -> None:
-        """Summarize the training data for `spmld.monitoring.monitor`, with a linear view."""
-        data = next(iter(training.values()))
-        coef, left_out = fit_linear_part(results, training, self.transformers_, rng)
+        """Summarize the samples for `spmld.monitoring.monitor`, with a linear view."""
+        n = samples.shape[0]
+        # The samples of a fold are not random if identical samples, or those of a group, are in the same fold.
+        left_out = rng.permutation(n) % len(cross.folds) == 0
+        coef = fit_linear_part(results, features, self.transformers_, left_out)
         if coef is None:
             return
-        rows = slice(None, None, spacing(data.data.n))  # more samples would take long and change little
-        signs, learned, held_out = (A[rows] for (A,) in (data.data.signs, data.learned(), (left_out,)))
-        known = np.where(np.isnan(self.class_prior_), signs, signs > 0) * learned  # no weak negatives
-        labels, scores = Labels(known.astype(np.int8), SIGNS), self.out_of_fold_scores_[rows]
-        predicted = self.correction_.margins(scores) > 0
-        self.reference_ = make_reference(X[rows], labels, predicted, coef=coef, held_out=held_out)
+        rows = slice(None, None, spacing(n, MAX_CALIBRATED))  # more samples would take long and change little
+        signs = samples.signs[rows]
+        known = np.where(np.isnan(self.class_prior_), signs, signs > 0)  # no weak negatives
+        labels = Labels((known * learned_entries(samples.signs, cross)[rows]).astype(np.int8), SIGNS)
+        predicted = self.correction_.margins(self.out_of_fold_scores_[rows]) > 0
+        self.reference_ = make_reference(samples.X[rows], labels, predicted, coef=coef, held_out=left_out[rows])
 
     def _scores(self, X: Any) -> Any:
         return move(self.correction_.correct(self._view_scores(X)), X)

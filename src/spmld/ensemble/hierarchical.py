@@ -13,7 +13,7 @@ from spmld.estimators.inputs import check_weights
 from spmld.estimators.probabilities import log_odds
 from spmld.labels import Hierarchy, Labels
 from spmld.labels.hierarchy import inference_weights
-from spmld.scale.block_data import BlockData
+from spmld.model_selection.samples import Samples
 
 
 @dataclass(eq=False, repr=False)
@@ -96,12 +96,9 @@ class HierarchicalClassifier(MetaEstimatorMixin, MultiLabelEstimator):
     def _accepts_entry_weight(self) -> bool:
         return bool(self._base_estimator()._accepts_entry_weight())
 
-    def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
-        self.hierarchy_, base = self._read_hierarchy(), clone(self._base_estimator())
-        base._validate_params()
-        base._check_parameters()
-        names = getattr(self, "feature_names_in_", None)
-        self.estimator_ = base._fit_data(BlockData.in_memory(X, labels, weights, names), self.class_prior_)
+    def _fit(self, samples: Samples) -> None:
+        self.hierarchy_ = self._read_hierarchy()
+        self.estimator_ = clone(self._base_estimator()).fit_samples(samples, self.class_prior_)
 
     def _project(self, values: Any) -> Any:
         return move(self.hierarchy_.project(to_numpy(values), self.estimator_.label_names_), values)

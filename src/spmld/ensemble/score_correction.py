@@ -8,20 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
-from spmld._threads import Map
 from spmld.core.losses import logistic
 from spmld.ensemble.completion_trees import CompletionTrees
 from spmld.ensemble.dependency import DependencyCorrection
-from spmld.ensemble.training_data import Scores
+from spmld.ensemble.weighting import Scores
 from spmld.labels import Labels, read_labels
 from spmld.labels.encoding import SIGNS
+from spmld.model_selection.cross_fitting import CrossFit
 from spmld.model_selection.thresholds import MIN_F1_SAMPLES, DecisionOption, DecisionRule
 from spmld.noise import NoiseRates, PooledCalibration
 from spmld.noise.calibration import trusted_weight
 
-_Folds = list[NDArray[np.bool_]]
 MIN_SLOPE = 1e-6
 """Minimum slope of the calibrated scores: scores that do not predict the observed labels keep their order."""
+SHIFT_PENALTY = 10.0
+"""Penalty on the shifts of the labels in the calibration."""
+NO_SHIFTS = 1e12
+"""Penalty with which all labels have the same shift."""
 
 
 class ScoreFormula(NamedTuple):
@@ -83,10 +86,11 @@ class ScoreCorrection(BaseEstimator):
     >>> import numpy as np
     >>> from spmld.ensemble.score_correction import ScoreCorrection
     >>> from spmld.labels import read_labels
+    >>> from spmld.model_selection.cross_fitting import CrossFit
     >>> rng = np.random.default_rng(0)
     >>> scores = rng.normal(size=(400, 3)) - 1
     >>> Y = (rng.random(scores.shape) < 1 / (1 + np.exp(-2 * scores))).astype(float)
-    >>> model = ScoreCorrection().fit(scores, read_labels(Y), np.ones(Y.shape), fold=np.arange(400) % 3)
+    >>> model = ScoreCorrection().fit(scores, read_labels(Y), np.ones(Y.shape), CrossFit.of(np.arange(400) % 3))
     >>> bool(abs((1 / (1 + np.exp(-model.correct(scores)))).mean() - Y.mean()) < 0.02)
     True
     """
@@ -103,12 +107,11 @@ class ScoreCorrection(BaseEstimator):
         scores: Scores,
         labels: Labels,
         entry_weight: Scores,
-        fold: NDArray[np.integer[Any]],
+        cross: CrossFit,
         learned: NDArray[np.bool_] | None = None,
         *,
         known: Any = None,
         rates: NoiseRates | None = None,
-        over: Map = map,
     ) -> Self:
         """Fit the corrections, the calibrations and the rule.
 
@@ -123,8 +126,8 @@ class ScoreCorrection(BaseEstimator):
             Observed labels.
         entry_weight : ndarray of shape (n_samples, n_labels)
             Weights of the entries.
-        fold : ndarray of shape (n_samples,)
-            Fold of each sample.
+        cross : CrossFit
+            Folds.
         learned : ndarray of bool of shape (n_samples, n_labels), optional
             Entries that are used for calibration, by default all. A label that has one class only in the training
             samples of a fold cannot be learned there.
@@ -132,8 +135,6 @@ class ScoreCorrection(BaseEstimator):
             Labels that the correction for completion uses; by default the observed labels.
         rates : NoiseRates, optional
             Noise rates of the labels, by default 0.
-        over : callable, default=map
-            Maps a function over the fits of the corrections, see `spmld._threads.thread_map`.
 
         Returns
         -------
@@ -145,27 +146,27 @@ class ScoreCorrection(BaseEstimator):
         label_rates, rates = rates, None if rates is None else rates.unless(labels.trusted)
         noise = labels.signs, used, rates
         data = scores, labels, entry_weight
-        folds = [fold == k for k in np.unique(fold)]
-        self.dependency_, of_folds = self._fit_dependency(*data, None, self.dependency_weight, folds, over)
-        corrected = _correct_folds(folds, of_folds, self.dependency_weight, scores)
-        self.completion_dependency_, of_folds = self._fit_dependency(*data, known, self.completion_weight, folds, over)
-        correct = partial(_correct_folds, folds, of_folds, self.completion_weight)
+        self.dependency_, models = self._fit_dependency(*data, None, self.dependency_weight, cross)
+        corrected = _correct_folds(cross, models, self.dependency_weight, scores)
+        self.completion_dependency_, models = self._fit_dependency(*data, known, self.completion_weight, cross)
+        correct = partial(_correct_folds, cross, models, self.completion_weight)
         completed, self.completion_trees_ = correct(scores, known.signs), None
         if self.completion == "boosting":
             trees = CompletionTrees(random_state=self.random_state)
-            trees.fit(scores, labels.signs, known.signs, entry_weight, folds, correct, label_rates)
+            trees.fit(scores, labels.signs, known.signs, entry_weight, cross, correct, label_rates)
             completed, self.completion_trees_ = trees.held_out_scores_, trees
         # Shifts of labels need enough samples.
-        penalty = 10.0 if labels.shape[0] >= MIN_F1_SAMPLES else 1e12
+        penalty = SHIFT_PENALTY if labels.shape[0] >= MIN_F1_SAMPLES else NO_SHIFTS
         calibration = PooledCalibration(penalty=penalty, min_slope=MIN_SLOPE)
         self.calibration_ = clone(calibration).fit(corrected, *noise)
         self.completion_calibration_ = clone(calibration).fit(completed, *noise)
-        self.held_out_scores_ = np.empty(scores.shape)
-        for part in folds:
-            rest = ~part if len(folds) > 1 else part
-            others = None if rates is None else rates.rows(rest)
-            fitted = clone(calibration).fit(corrected[rest], labels.signs[rest], used[rest], others)
-            self.held_out_scores_[part] = fitted.transform(corrected[part])
+
+        def calibrate(train: NDArray[np.intp], test: NDArray[np.intp]) -> Scores:
+            of_fold = None if rates is None else rates.rows(train)
+            fitted = clone(calibration).fit(corrected[train], labels.signs[train], used[train], of_fold)
+            return fitted.transform(corrected[test])
+
+        self.held_out_scores_ = cross.assemble(replace(cross, over=map).run(calibrate))
         signs = known.signs if learned is None else known.signs * learned
         observed = replace(labels, signs=signs.astype(np.int8))
         self.decision_rule_ = DecisionRule(decision=self.decision).fit(logistic(self.held_out_scores_), observed)
@@ -178,8 +179,7 @@ class ScoreCorrection(BaseEstimator):
         entry_weight: Scores,
         known: Labels | None,
         weight: float,
-        folds: _Folds,
-        over: Map,
+        cross: CrossFit,
     ) -> tuple[DependencyCorrection, list[DependencyCorrection]]:
         """Return a correction that is fitted on all samples, and those that are fitted without each fold."""
 
@@ -187,9 +187,10 @@ class ScoreCorrection(BaseEstimator):
             parts: Any = (None if A is None else A[rows] for A in (scores, labels, entry_weight, known))
             return DependencyCorrection(device=self.device).fit(*parts)
 
-        cross_fitted = weight > 0 and len(folds) > 1
-        fitted, *of_folds = over(fit, [slice(None), *(~part for part in folds if cross_fitted)])
-        return fitted, of_folds or [fitted] * len(folds)
+        cross_fitted = weight > 0 and len(cross.folds) > 1
+        trains = [train for train, _ in cross.folds if cross_fitted]
+        fitted, *of_folds = cross.over(fit, [slice(None), *trains])
+        return fitted, of_folds or [fitted] * len(cross.folds)
 
     def correct(self, scores: Scores) -> Scores:
         """Return calibrated log-odds."""
@@ -218,15 +219,16 @@ class ScoreCorrection(BaseEstimator):
 
 
 def _correct_folds(
-    folds: _Folds,
+    cross: CrossFit,
     corrections: list[DependencyCorrection],
     weight: float,
     scores: Scores,
     known: NDArray[np.int8] | None = None,
 ) -> Scores:
     """Return scores that are corrected by known labels, with the correction of the fold of each sample."""
-    corrected = np.empty(scores.shape)
-    for part, correction in zip(folds, corrections, strict=True):
-        shown = None if known is None else Labels(known[part], SIGNS)
-        corrected[part] = correction.correct(scores[part], shown, weight=weight)
-    return corrected
+
+    def correct(_: Any, test: NDArray[np.intp], correction: DependencyCorrection) -> Scores:
+        shown = None if known is None else Labels(known[test], SIGNS)
+        return correction.correct(scores[test], shown, weight=weight)
+
+    return cross.assemble(replace(cross, over=map).run(correct, corrections))

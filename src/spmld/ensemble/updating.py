@@ -10,24 +10,24 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from spmld._arrays import arrays_to_numpy, contiguous, features_to_numpy, in_precision, to_numpy
+from spmld._arrays import arrays_to_numpy, contiguous, features_to_numpy, in_precision, join_rows, to_numpy
 from spmld._io import shorten
 from spmld._threads import Map, thread_map
-from spmld.ensemble.held_out_loss import HeldOutLoss
-from spmld.ensemble.training_data import Folds, TrainingData
-from spmld.ensemble.view_fitting import MIN_LOSS, PathResult, Trimming
+from spmld.cluster.inputs import is_collection
+from spmld.ensemble.folds import fold_indices
+from spmld.ensemble.view_fitting import Trimming
 from spmld.ensemble.views import VIEWS, View, set_accepted
 from spmld.estimators.inputs import check_features, check_labels, check_weights
 from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS
 from spmld.labels.entries import mark_trusted
 from spmld.labels.single_class import find_single_class, list_labels
-from spmld.model_selection.cross_fitting import Fold
+from spmld.model_selection.cross_fitting import CrossFit, cross_fit_scores
+from spmld.model_selection.held_out_loss import HeldOutLoss
 from spmld.model_selection.identical_samples import group_identical, hash_samples
+from spmld.model_selection.path_search import MIN_LOSS, HeldOut, PathResult
+from spmld.model_selection.samples import Samples
 from spmld.noise import NoiseRates
-from spmld.scale.block_data import BlockData
-from spmld.scale.inputs import is_blocks
-from spmld.scale.row_blocks import join_rows
 
 NOISE_PARAMETERS = ("false_positive_rate", "false_negative_rate")
 _OF_ENTRIES = ("signs", "weights", "trusted", "trimmed")
@@ -71,22 +71,15 @@ class KeptData:
 
     @classmethod
     def from_fit(
-        cls,
-        X: Any,
-        training: Mapping[str, TrainingData],
-        results: Mapping[str, PathResult],
-        trimming: Trimming,
+        cls, samples: Samples, cross: CrossFit, results: Mapping[str, PathResult], trimming: Trimming
     ) -> "KeptData":
-        """Return the data of a fit in memory; X is None otherwise."""
-        if X is None:
-            raise ValueError("keep_data=True requires X in memory; for row blocks, pass keep_data=False")
-        any_view = next(iter(training.values()))
-        (signs,), (weights,), (fold,) = any_view.data.signs, any_view.data.weights, any_view.folds.number
-        trusted = np.zeros(signs.shape, dtype=bool) if any_view.trusted is None else any_view.trusted
+        """Return the data of a fit."""
+        signs, weights, trusted = samples.signs, samples.weights, samples.labels.trusted
+        trusted = np.zeros(signs.shape, dtype=bool) if trusted is None else trusted
         fits = [] if trimming.fold_weights is None else [*trimming.fold_weights, trimming.kept]
-        trimmed = np.stack([kept == 0 for (kept,) in fits], axis=2) if fits else np.zeros((*signs.shape, 0), dtype=bool)
-        names, models = np.full(len(fold), ""), fold_models(results)
-        return cls(features_to_numpy(X), signs, weights, trusted, trimmed, fold, names, models)
+        trimmed = np.stack([kept == 0 for kept in fits], axis=2) if fits else np.zeros((*signs.shape, 0), dtype=bool)
+        names, models = np.full(len(signs), ""), fold_models(results)
+        return cls(features_to_numpy(samples.X), signs, weights, trusted, trimmed, cross.number, names, models)
 
     def with_labels(self, places: Sequence[int], n_labels: int) -> "KeptData":
         """Return the data with labels at their places among all labels; others are missing."""
@@ -122,14 +115,9 @@ class KeptData:
         rows["fold"][n:] = np.where(first < n, rows["fold"][first], hashed)
         return replace(self, X=X, **rows)
 
-    def folds(self) -> list[Fold]:
-        """Return the training and test samples of each fold."""
-        numbers = range(self.fold.max() + 1)
-        return [(np.flatnonzero(self.fold != k), np.flatnonzero(self.fold == k)) for k in numbers]
-
     def fit_weights(self) -> list[Any]:
         """Return the weights of the entries in the fit of each fold and of all samples; empty without trimming."""
-        return [(self.weights * ~self.trimmed[..., k],) for k in range(self.trimmed.shape[2])]
+        return [self.weights * ~self.trimmed[..., k] for k in range(self.trimmed.shape[2])]
 
 
 def fold_models(results: Mapping[str, PathResult]) -> dict[str, list[Any]]:
@@ -290,8 +278,8 @@ class UpdateMixin:
                 "update needs the training data, which the model does not have; fit it with keep_data=True, or fit a "
                 "model to the old and the new samples"
             )
-        if is_blocks(X):
-            raise ValueError("update needs X in memory; fit a model to all row blocks")
+        if is_collection(X):
+            raise ValueError("update needs X in memory; fit a model to the collection of all samples")
         X = like_features(check_features(self, X, reset=False), kept.X)
         labels, weights = check_weights(entry_weight, check_labels(self, X, y, mask, classes=self.classes_))
         labels = mark_trusted(labels, trusted)
@@ -319,24 +307,27 @@ class UpdateMixin:
 
     def _refit(self: Any, kept: KeptData, labels: Labels, over: Map) -> None:
         """Fit the views and the correction with their settings."""
-        X, training, results, fits = self._to_device(kept.X), {}, {}, kept.fit_weights()
+        X, features, results, fits = self._to_device(kept.X), {}, {}, kept.fit_weights()
         labels = Labels(labels.signs, SIGNS, labels.names, trusted=kept.trusted if kept.trusted.any() else None)
+        samples = Samples(X, labels, kept.weights)
+        cross = CrossFit(fold_indices(kept.fold, int(kept.fold.max()) + 1), len(labels.signs), over)
+        held_out = HeldOut(labels.signs, HeldOutLoss(self.scoring))
         params = dict(zip(NOISE_PARAMETERS, self._rates(), strict=True)) | {"keep_decisions": True}
         views = self._make_views(VIEWS)
         start = {name: set_accepted(deepcopy(estimator), **params) for name, estimator in self.estimators_.items()}
         for name, fitted in kept.estimators.items():
-            features = in_precision(self.transformers_[name].transform(X), views.get(name, View).dtype)
-            data = BlockData.in_memory(features, labels, kept.weights)
-            training[name] = TrainingData(data, Folds.of(data, kept.folds()), HeldOutLoss(self.scoring), over)
+            of_view = replace(
+                samples, X=in_precision(self.transformers_[name].transform(X), views.get(name, View).dtype)
+            )
             models = [set_accepted(deepcopy(model), **params) for model in fitted]
-            models, scores = training[name].cross_fit(models, entry_weight=fits[:-1] or None)
-            loss = max(training[name].mean_loss(scores), MIN_LOSS)
-            results[name] = PathResult(self.params_[name], scores, loss, models)
+            scores = cross_fit_scores(cross, models, of_view, fits[:-1] or None)
+            features[name] = of_view
+            results[name] = PathResult(self.params_[name], scores, max(held_out.mean(scores), MIN_LOSS), models)
             for part in {"coef_", "intercept_"} & set(vars(start[name])):  # the mean is close to the solution
                 setattr(start[name], part, np.mean([to_numpy(getattr(model, part)) for model in models], axis=0))
         observed = kept.signs != 0
-        trimming = Trimming(self.keep_fraction_, (observed & ~kept.trimmed[..., -1] if fits else observed,), None)
-        self._combine_views(results, training, trimming, X, start=start)
+        trimming = Trimming(self.keep_fraction_, observed & ~kept.trimmed[..., -1] if fits else observed, None)
+        self._combine_views(results, samples, features, cross, trimming, start=start)
         self.training_data_ = replace(kept, estimators=fold_models(results))
         self.n_repeated_samples_ = group_identical(hash_samples(kept.X))[1]
         self._feature_means = np.asarray(kept.X.mean(axis=0)).ravel()

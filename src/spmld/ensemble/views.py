@@ -4,7 +4,7 @@ To add a view, write a function that returns a `View`, and list it in `VIEWS` an
 passed to ``SelfPacedEnsemble(views=...)``.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,27 +14,22 @@ from sklearn.base import clone
 from spmld._validation import POSITIVE, POSITIVE_INT
 from spmld.core.latent_solver import exact_steps
 from spmld.core.steps import BlockUpdate
-from spmld.estimators.masked_boosting import MaskedBoosting
+from spmld.estimators.masked_boosting import MAX_TREE_SAMPLES, MaskedBoosting, is_affordable
 from spmld.estimators.masked_forest import MaskedForest
 from spmld.estimators.masked_linear import MaskedLogistic, MaskedRidge
+from spmld.estimators.noise_scores import MAX_SEED
 from spmld.estimators.scaling import FeatureScaler, LandmarkFeatures
 from spmld.estimators.spmld import SPMLD
+from spmld.model_selection.path_search import Params
 
 VIEWS = ("linear", "ridge", "kernel", "boosting", "forest", "latent")
 """Names of the built-in views."""
-Params = Mapping[str, Any]
 PRECISION = "float32"
 """Precision of the features of the built-in views but "latent"."""
 TOL = 1e-2
 """Tolerance of the logistic views; a smaller one changes scores by less than their sampling error."""
 MAX_PRODUCT = 10**9
 """Maximum number of multiplications of a product with the label graph."""
-MAX_TREE_VALUES = 10**7
-"""Maximum number of values that are compared for the splits of one level of a tree."""
-MAX_TREE_SAMPLES = 20_000
-"""Maximum number of samples of the views "boosting" and "forest"."""
-MAX_SEED = 2**31 - 1
-"""Upper limit of the random seeds."""
 N_TREES = (50, 100, 200, 400)
 CS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 ALPHAS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
@@ -261,9 +256,6 @@ def uses_graph(n_features: int, n_labels: int, n_values: int, observed_fraction:
 def default_views(n_samples: int, n_features: int, n_labels: int) -> tuple[str, ...]:
     """Return the names of the default views: all but "forest" and "latent", and "boosting" unless it takes long.
 
-    A level of a tree compares about n sqrt(d) k values of n samples, d features and k targets. "boosting" is left out
-    if these are more than 10^7.
-
     Parameters
     ----------
     n_samples, n_features, n_labels : int
@@ -277,9 +269,7 @@ def default_views(n_samples: int, n_features: int, n_labels: int) -> tuple[str, 
     >>> default_views(20_000, 50_000, 200)
     ('linear', 'ridge', 'kernel')
     """
-    n_targets = min(n_labels, MaskedBoosting.n_projections)
-    n_values = min(n_samples, MAX_TREE_SAMPLES) * np.sqrt(n_features) * n_targets
-    return VIEWS[:4] if n_values <= MAX_TREE_VALUES else VIEWS[:3]
+    return VIEWS[:4] if is_affordable(n_samples, n_features, n_labels) else VIEWS[:3]
 
 
 def with_params(estimator: Any, **params: Any) -> Any:

@@ -9,12 +9,15 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from spmld._threads import Map
-from spmld.ensemble.training_data import Scores, TrainingData, spacing
+from spmld.model_selection.path_search import spacing
+from spmld.model_selection.samples import Samples
 from spmld.noise.calibration import PooledCalibration
-from spmld.scale.block_data import BlockValues
 
 POWER = 8
 """Power of the inverse losses."""
+MAX_CALIBRATED = 10_000
+"""Maximum number of samples from which calibrations and noise rates are estimated."""
+Scores = NDArray[np.float64]
 
 
 def view_weights(losses: Mapping[str, float]) -> dict[str, float]:
@@ -92,7 +95,7 @@ class ViewMixture(BaseEstimator):
         -------
         self
         """
-        step = spacing(len(signs))
+        step = spacing(len(signs), MAX_CALIBRATED)
         labels, weights = signs[::step].reshape(-1, 1), entry_weight[::step].reshape(-1, 1)
 
         def calibrate(values: Scores) -> PooledCalibration:
@@ -116,12 +119,7 @@ class ViewMixture(BaseEstimator):
         return sum(weight * float(self.calibrations_[name].intercepts_[0]) for name, weight in self.weights.items())
 
 
-def fit_mixture(
-    weights: Mapping[str, float], scores: Mapping[str, BlockValues], data: TrainingData
-) -> tuple[ViewMixture, BlockValues]:
-    """Return the mixture of views, fitted to their out-of-fold scores in row blocks, and the mixture of these."""
-    names, blocks = list(scores), list(scores.values())
-    signs, entry_weight, *samples = data.sample(data.data.signs, data.data.weights, *blocks)
-    mixture = ViewMixture(weights=weights).fit(dict(zip(names, samples, strict=True)), signs, entry_weight, data.over)
-    combined = data.data.engine.map(lambda *parts: mixture.combine(dict(zip(names, parts, strict=True))), *blocks)
-    return mixture, combined
+def calibrated_rows(samples: Samples) -> slice:
+    """Return evenly spaced samples for calibrations; all of them if some entries are verified, which may be few."""
+    step = 1 if samples.labels.trusted is not None else spacing(samples.shape[0], MAX_CALIBRATED)
+    return slice(None, None, step)

@@ -1,10 +1,12 @@
 """MultiLabelEstimator, the base class of all estimators: probabilities, predictions and completion from scores."""
 
-from abc import ABC
+from abc import ABC, abstractmethod
+from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -13,22 +15,22 @@ from spmld._frames import frame_like, is_frame
 from spmld._threads import limit_threads
 from spmld._validation import Validated
 from spmld.annotators.mixture import annotated_labels, is_annotated
-from spmld.core.iteration import active_recorder
+from spmld.cluster.inputs import is_collection, read_collection
+from spmld.cluster.predictions import predict_chunks
+from spmld.cluster.samples import ClusterSamples
 from spmld.estimators.completion import Completion
 from spmld.estimators.inputs import check_features, check_labels, check_trusted, check_weights
+from spmld.estimators.memory import check_memory
 from spmld.estimators.positive_only import check_single_class, complete_labels
 from spmld.estimators.probabilities import score_probabilities
+from spmld.estimators.recording import record_fit
 from spmld.estimators.top_labels import TopLabelsMixin
 from spmld.labels import Labels
 from spmld.labels.entries import mark_trusted
 from spmld.labels.output import PredictionOutputMixin
 from spmld.labels.single_class import ignore_label_warnings
 from spmld.metrics import subset_accuracy
-from spmld.scale.block_data import BlockData
-from spmld.scale.inputs import is_blocks, read_blocks
-from spmld.scale.memory import check_memory
-from spmld.scale.predictions import labels_of, map_blocks, predict_blocks
-from spmld.scale.row_blocks import RowBlocks
+from spmld.model_selection.samples import Samples
 
 
 class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin, Validated, ABC):
@@ -65,8 +67,8 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
     >>> import numpy as np
     >>> from spmld.estimators import MultiLabelEstimator
     >>> class Mean(MultiLabelEstimator):
-    ...     def _fit(self, X, labels, weights):
-    ...         self.mean_ = np.average(labels.signs, axis=0, weights=weights)
+    ...     def _fit(self, samples):
+    ...         self.mean_ = np.average(samples.signs, axis=0, weights=samples.weights)
     ...     def _scores(self, X):
     ...         return np.tile(self.mean_, (X.shape[0], 1))
     >>> Mean().fit([[0], [1], [2], [3]], [[1, 0], [1, None], [0, 0], [1, 1]]).predict([[4]])
@@ -75,25 +77,12 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
 
     loss = "logistic"
 
-    def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
-        """Fit to validated features, labels and entry weights in memory; weights are 0 for missing entries."""
-        raise NotImplementedError(f"{type(self).__name__} must define _fit, or _fit_blocks for row blocks")
+    fits_collections: ClassVar[bool] = False
+    """Whether the estimator can be fitted to Dask collections: `_fit` then also gets `ClusterSamples`."""
 
-    def _fit_blocks(self, data: BlockData) -> None:
-        """Fit to validated data.
-
-        Estimators that override it, or that have the parameter `max_samples`, can be fitted to row blocks that are not
-        in memory.
-        """
-        used = data.sample(self.max_samples) if hasattr(self, "max_samples") else data
-        arrays = used.arrays(self, "an estimator whose fits_blocks() is True, such as SelfPacedEnsemble")
-        data.release()
-        self._fit(*arrays)
-
-    @classmethod
-    def fits_blocks(cls) -> bool:
-        """Return whether the estimator can be fitted to row blocks that are not in memory."""
-        return cls._fit_blocks is not MultiLabelEstimator._fit_blocks or hasattr(cls, "max_samples")
+    @abstractmethod
+    def _fit(self, samples: Any) -> None:
+        """Fit to validated samples, see `spmld.model_selection.samples.Samples`."""
 
     def uses_trusted(self) -> bool:
         """Return whether `fit` distinguishes verified entries, the argument `trusted`, from others."""
@@ -135,9 +124,9 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
 
         Parameters
         ----------
-        X : array-like, sparse matrix, torch tensor, RowBlocks or Dask collection of shape (n_samples, n_features)
-            Training samples. `RowBlocks` are read block by block, and the blocks of Dask arrays and data frames stay on
-            the workers of the active client, if the estimator supports it.
+        X : array-like, sparse matrix, torch tensor or Dask collection of shape (n_samples, n_features)
+            Training samples. The chunks of Dask arrays and data frames stay on the workers of the active client, if the
+            estimator supports them.
         y : array-like, DataFrame, masked array or sparse matrix of shape (n_samples, n_labels) or (n_samples,)
             Labels: 0/1, -1/+1 or bool; NaN, None or ``pd.NA`` where missing. See `spmld.labels`. Labels of several
             annotators, an array of shape (n_samples, n_annotators, n_labels) or `spmld.annotators.AnnotatorLabels`, are
@@ -158,16 +147,31 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         -----
         Labels without an observed positive or without an observed negative are named in a `spmld.labels.LabelWarning`.
         Missing entries of labels with observed positives and no observed negative are used as weak negatives, see
-        `spmld.estimators.positive_unlabeled`, unless `entry_weight` has one column for each label; if X is not in
-        memory, they raise an error.
+        `spmld.estimators.positive_unlabeled`, unless `entry_weight` has one column for each label; if X is a Dask
+        collection, they raise an error. A fit that is interrupted leaves the estimator as it was.
         """
         self._validate_params()
         self._check_parameters()
-        check_trusted(self, trusted, in_memory=not is_blocks(X))
-        if is_blocks(X):
-            data = read_blocks(X, y, mask, entry_weight)
-            check_single_class(data, entry_weight, self._accepts_entry_weight())
-            return self._fit_data(data)
+        check_trusted(self, trusted, in_memory=not is_collection(X))
+        fitted = copy(self)
+        samples, class_prior = fitted._read(X, y, mask, entry_weight, trusted)
+        fitted._fit_samples(samples, class_prior)
+        self.__dict__ = fitted.__dict__
+        return self
+
+    def _read(
+        self, X: Any, y: Any, mask: Any, entry_weight: Any, trusted: Any
+    ) -> tuple[Samples | ClusterSamples, NDArray[np.float64] | None]:
+        """Return validated samples, and the class prior of positive-only labels."""
+        if is_collection(X):
+            if not self.fits_collections:
+                raise TypeError(
+                    f"{type(self).__name__} requires X in memory, got a Dask collection; pass X.compute(), or use "
+                    "SelfPacedEnsemble or a linear or latent model"
+                )
+            samples = read_collection(X, y, mask, entry_weight)
+            check_single_class(samples, entry_weight, self._accepts_entry_weight())
+            return samples, None
         mapped = X.nbytes if isinstance(X, np.memmap) else 0
         X = check_features(self, X, reset=True)
         if is_annotated(y):
@@ -178,28 +182,29 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         labels, weights, class_prior = complete_labels(
             X, mark_trusted(labels, trusted), weights, entry_weight, self._accepts_entry_weight()
         )
-        names = getattr(self, "feature_names_in_", None)
-        return self._fit_data(BlockData.in_memory(X, labels, weights, names), class_prior)
+        return Samples(X, labels, weights, getattr(self, "feature_names_in_", None)), class_prior
 
-    def _fit_data(self, data: BlockData, class_prior: Any = None) -> Any:
-        """Fit to validated data, wherever they are."""
-        (d, l), summary = data.shape, data.features
-        self.n_features_in_, self.class_prior_ = d, np.full(l, np.nan) if class_prior is None else class_prior
-        if data.feature_names is not None:
-            self.feature_names_in_ = np.asarray(data.feature_names, dtype=object)
+    def fit_samples(self, samples: Samples | ClusterSamples, class_prior: Any = None) -> Self:
+        """Fit to validated samples; an interrupted fit may leave the estimator partly fitted."""
+        self._validate_params()
+        self._check_parameters()
+        return self._fit_samples(samples, class_prior)
+
+    def _fit_samples(self, samples: Samples | ClusterSamples, class_prior: Any) -> Self:
+        """Fit to validated samples, with validated parameters."""
+        _, d, l = samples.shape
+        self.n_features_in_ = d
+        self.class_prior_ = np.full(l, np.nan) if class_prior is None else class_prior
+        if samples.feature_names is not None:
+            self.feature_names_in_ = np.asarray(samples.feature_names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        on_tensors = hasattr(data.example, "detach")
-        with ignore_label_warnings(), limit_threads(max(data.counts) * summary.n_values // summary.n_samples * l):
-            recorder = active_recorder()
-            if recorder is None:
-                self._fit_blocks(data)
-            else:
-                recorder.fit(self, data)
-        if getattr(self, "device", None) is not None and not on_tensors:
+        with ignore_label_warnings(), limit_threads(samples.n_values * l):
+            record_fit(self, samples)
+        if getattr(self, "device", None) is not None and not hasattr(samples.example, "detach"):
             arrays_to_numpy(self)
-        self._feature_means = summary.sums / summary.n_samples
-        self._set_labels(data.labels)
+        self._feature_means = samples.feature_means
+        self._set_labels(samples.labels)
         return self
 
     def _n_numbers(self, n: int, d: int, l: int) -> int:
@@ -221,25 +226,23 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
 
         Parameters
         ----------
-        X : array-like, sparse matrix, RowBlocks or Dask collection of shape (n_samples, n_features)
-            Samples. `RowBlocks` are read block by block. Predictions of Dask collections are lazy.
+        X : array-like, sparse matrix or Dask collection of shape (n_samples, n_features)
+            Samples. Predictions of Dask collections are lazy.
 
         Returns
         -------
         ndarray of shape (n_samples, n_labels), or (n_samples,) if `y` was a vector
             Scores, in the array library of X.
         """
-        if is_blocks(X):
+        if is_collection(X):
             check_is_fitted(self)
-            return predict_blocks(self, "decision_function", X)
+            return predict_chunks(self, "decision_function", X)
         scores = self._all_scores(X)
         return self._wrap(scores[:, 0] if self._labels.one_dimensional else scores, X)
 
     def _all_scores(self, X: Any) -> Any:
         """Return the scores as a matrix, even if y was a vector."""
         check_is_fitted(self)
-        if isinstance(X, RowBlocks):
-            return map_blocks(self._all_scores, X)
         return self._scores(check_features(self, X, reset=False))
 
     def predict_proba(self, X: Any) -> Any:
@@ -256,8 +259,8 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
             If `y` was a vector, shape (n_samples, 2), with the two classes in the order of `classes_`.
         """
         check_is_fitted(self)
-        if is_blocks(X):
-            return predict_blocks(self, "predict_proba", X)
+        if is_collection(X):
+            return predict_chunks(self, "predict_proba", X)
         p = self._probabilities_for(check_features(self, X, reset=False))
         return self._wrap(namespace(p).concat([1 - p, p], axis=1) if self._labels.one_dimensional else p, X)
 
@@ -273,9 +276,9 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         -------
         ndarray of shape (n_samples, n_labels), or (n_samples,) if `y` was a vector
         """
-        if is_blocks(X):
+        if is_collection(X):
             check_is_fitted(self)
-            return predict_blocks(self, "predict", X)
+            return predict_chunks(self, "predict", X)
         scores = self._all_scores(X)
         return self._wrap(move(self._labels.write(self._margins(to_numpy(scores))), scores), X)
 
@@ -285,8 +288,7 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         Parameters
         ----------
         X, y, mask
-            As in `fit`. Missing entries are ignored. The features of `RowBlocks` are read block by block; the labels of
-            all samples are loaded.
+            As in `fit`, in memory. Missing entries are ignored.
 
         Returns
         -------
@@ -299,10 +301,7 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
     def _check_new_labels(self, X: Any, Y: Any, mask: Any) -> Labels:
         """Validate labels against those passed to `fit`."""
         check_is_fitted(self)
-        if isinstance(X, RowBlocks):
-            Y = labels_of(X, Y)
-        else:
-            X = check_features(self, X, reset=False)
+        X = check_features(self, X, reset=False)
         labels = check_labels(self, X, Y, mask, classes=self.classes_)
         if labels.signs.shape[1] != self.n_labels_:
             raise ValueError(f"Y must have {self.n_labels_} labels, as in fit, got {labels.signs.shape[1]}")
@@ -316,8 +315,7 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         Parameters
         ----------
         X, y, mask
-            As in `fit`, for the training samples or new ones. The features of `RowBlocks` are read block by block; the
-            labels of all samples are loaded.
+            As in `fit`, in memory, for the training samples or new ones.
 
         Returns
         -------
@@ -327,10 +325,6 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
             the rule predicts it.
         """
         check_is_fitted(self)
-        if isinstance(X, RowBlocks):
-            y = labels_of(X, y)
-            completed = map_blocks(self.complete, X, self._check_new_labels(X, y, mask))
-            return Completion(*(frame_like(y, np.asarray(A)) for A in completed)) if is_frame(y) else completed
         labels = self._check_new_labels(X, y, mask)
         p = to_numpy(self._probabilities_for(check_features(self, X, reset=False), labels))
         positive = self._completion_margins(np.where(labels.observed, labels.signs > 0, p)) > 0

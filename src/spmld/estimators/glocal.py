@@ -3,32 +3,37 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
+import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import move, namespace, numpy_dtype, on_accelerator, to_numpy
+from spmld._device import is_tensor
 from spmld._validation import NonNegative, NonNegativeInt, Positive, PositiveInt, RandomState
+from spmld.cluster.samples import ClusterSamples
 from spmld.core.descent import DESCENT
 from spmld.core.entries import few_for_factors
 from spmld.core.initialization import random_init, spectral_init
 from spmld.core.iteration import Result, Status
 from spmld.core.latent_solver import REDUCTION, Pacing, exact_steps, solve_spmld
 from spmld.core.losses import LOSSES
-from spmld.core.problem import Problem, Rows, State, make_problem
+from spmld.core.problem import Engine, Problem, Rows, State, make_problem
 from spmld.core.steps import BlockUpdate, UpdateV
 from spmld.core.terms import Correlation, Coupling, Fit, Objective, Ridge
-from spmld.estimators.inputs import cluster_samples, is_tensor
+from spmld.estimators.inputs import cluster_samples
 from spmld.estimators.linear_models import FactoredModel, align_arrays
 from spmld.estimators.progress import report_progress, set_history
 from spmld.estimators.scaling import FeatureScaler
 from spmld.labels import Labels
-from spmld.scale.block_data import BlockData
+from spmld.model_selection.samples import Samples
 
 INITS = {"spectral": spectral_init, "random": random_init}
+MIN_MEAN_WEIGHT = 1e-3
+"""Mean entry weight below which, and above the inverse of which, weights are divided by it."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -143,6 +148,8 @@ class GLOCAL(FactoredModel):
     (12, 12)
     """
 
+    fits_collections: ClassVar[bool] = True
+
     n_components: PositiveInt = 20
     n_groups: PositiveInt = 3
     correlation_rank: PositiveInt = 20
@@ -166,28 +173,29 @@ class GLOCAL(FactoredModel):
     callback: Callable[..., Any] | None = None
     verbose: bool | int = False
 
-    def _fit_blocks(self, data: BlockData) -> None:
-        if self.solver != "exact" and not data.engine.in_memory(data.X):
+    def _fit(self, samples: Samples | ClusterSamples) -> None:
+        in_memory = isinstance(samples, Samples)
+        if self.solver != "exact" and not in_memory:
             raise ValueError(f'solver must be "exact" if X is not in memory, got {self.solver!r}')
-        data = data.sparsified()
-        data = data if data.features.sparse else data.to_device(self.device)
+        samples = samples.sparsified()
+        samples = samples if sp.issparse(samples.example) else samples.to_device(self.device)
         scaler = FeatureScaler(center=self.fit_intercept) if self.standardize else None
         if scaler is not None:
-            original, data = data, data.transform(scaler)
-            original.release()
-        mean = data.entries.weight / data.entries.n_observed
-        if self.rescale and not 1e-3 <= mean <= 1e3:  # with `rescale`, only the ratios of weights matter
-            data = data.multiply_weights(1 / mean)
+            samples = samples.rescale(scaler)
+        mean = samples.total_weight / samples.n_observed
+        if self.rescale and not MIN_MEAN_WEIGHT <= mean <= 1 / MIN_MEAN_WEIGHT:  # only the ratios of weights matter
+            samples = samples.multiply_weights(1 / mean)
         rng = check_random_state(self.random_state)
-        n_groups = min(self.n_groups, data.n) if self.local_correlation > 0 else 1
-        group = cluster_samples(data.engine, data.X, data.counts, n_groups, rng) if n_groups > 1 else None
-        data = data.to_device(self.device)
-        like = data.example
-        few = not is_tensor(like) and few_for_factors(data.entries.n_observed, data.n * data.shape[1])
-        with data.engine.threads(1 if on_accelerator(like) else effective_n_jobs(self.n_jobs)) as engine:
-            problem = replace(data, engine=engine).problem(self.fit_intercept, group, n_groups, observed_only=few)
-            data.release()
-            self._fit_problem(problem, like, data.entries.weight, scaler, rng)
+        n, _, l = samples.shape
+        n_groups = min(self.n_groups, n) if self.local_correlation > 0 else 1
+        group = cluster_samples(samples, n_groups, rng) if n_groups > 1 else None
+        samples = samples.to_device(self.device)
+        like = samples.example
+        few = in_memory and not is_tensor(like) and few_for_factors(samples.n_observed, n * l)
+        n_threads = effective_n_jobs(self.n_jobs) if in_memory and not on_accelerator(like) else 1
+        with Engine().threads(n_threads) as engine:
+            problem = samples.problem(self.fit_intercept, group, n_groups, observed_only=few, engine=engine)
+            self._fit_problem(problem, like, samples.total_weight, scaler, rng)
 
     def _fit_problem(
         self, problem: Problem, X: Any, weight: float, scaler: FeatureScaler | None, rng: np.random.RandomState

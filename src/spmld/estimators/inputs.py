@@ -1,7 +1,6 @@
 """Validation and conversion of the inputs of estimators: features, labels and weights."""
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,13 +12,21 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
-from spmld._arrays import check_masked, check_sparse, check_tensor, features_to_numpy, move, namespace, to_numpy
-from spmld.core.lazy_matrix import loaded
-from spmld.core.problem import Engine
+from spmld._arrays import (
+    check_masked,
+    check_range,
+    check_sparse,
+    check_tensor,
+    features_to_numpy,
+    largest_value,
+    namespace,
+)
+from spmld._validation import check_same_samples
+from spmld.cluster.samples import ClusterSamples
 from spmld.labels import Labels, read_labels
 from spmld.labels.entries import read_weights
+from spmld.model_selection.samples import Samples
 from spmld.noise import NoiseRates
-from spmld.scale.block_data import check_range, largest_value, take_rows
 
 MAX_CLUSTERED = 20_000
 """Maximum number of samples from which clusters are found."""
@@ -60,41 +67,23 @@ def check_labels(estimator: BaseEstimator, X: Any, Y: Any, mask: Any, *, classes
         )
     labels = read_labels(Y, mask, classes=classes)
     n, l = labels.signs.shape
-    if n != X.shape[0]:
-        raise ValueError(
-            f"X and Y must have the same number of samples, got inconsistent numbers: {X.shape[0]} and {n}"
-        )
+    check_same_samples(X.shape[0], n)
     if l == 0:
         raise ValueError("Y must have at least one label, got 0 columns")
     return labels
 
 
-def cluster_samples(
-    engine: Engine, X: Sequence[Any], counts: Sequence[int], count: int, rng: np.random.RandomState
-) -> tuple[Any, ...]:
-    """Return the index of the k-means cluster of each sample, in row blocks."""
-    n = sum(counts)
-    rows = np.sort(rng.permutation(n)[:MAX_CLUSTERED]) if n > MAX_CLUSTERED else None
-    sample = with_short_indices(features_to_numpy(take_rows(engine, X, counts, rows)))
-    # Samples of one block may be its own array, which must not change.
-    means = KMeans(count, n_init=1, random_state=rng.randint(2**31 - 1), copy_x=len(counts) == 1)
+def cluster_samples(samples: Samples | ClusterSamples, count: int, rng: np.random.RandomState) -> Any:
+    """Return the index of the k-means cluster of each sample."""
+    n = samples.shape[0]
+    rows = np.sort(rng.permutation(n)[:MAX_CLUSTERED]) if n > MAX_CLUSTERED else np.arange(n)
+    features = with_short_indices(features_to_numpy(samples.sample_features(rows)))
+    means = KMeans(count, n_init=1, random_state=rng.randint(2**31 - 1), copy_x=False)
     with warnings.catch_warnings():
         # With fewer distinct samples than clusters some clusters are empty, which is harmless.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        centers = means.fit(sample).cluster_centers_
-    norms = (centers**2).sum(axis=1)
-
-    def nearest(part: Any) -> Any:
-        part = loaded(part)
-        distances = move(norms, part) - 2 * (part @ move(centers.T, part))
-        return to_numpy(namespace(distances).argmin(distances, axis=1))
-
-    return engine.map(nearest, X)
-
-
-def is_tensor(X: Any) -> bool:
-    """Return whether X is a tensor of torch, or a sparse matrix of tensors."""
-    return not isinstance(X, np.ndarray) and not sp.issparse(X)
+        centers = means.fit(features).cluster_centers_
+    return samples.groups(centers)
 
 
 def with_short_indices(X: Any) -> Any:

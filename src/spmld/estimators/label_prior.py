@@ -10,7 +10,7 @@ from spmld._arrays import move
 from spmld._validation import Positive
 from spmld.estimators.base import MultiLabelEstimator
 from spmld.estimators.probabilities import log_odds
-from spmld.labels import Labels
+from spmld.model_selection.samples import Samples
 
 
 def smoothed_frequency(signs: NDArray[Any], weights: NDArray[Any], smoothing: float = 1.0) -> NDArray[np.float64]:
@@ -57,8 +57,8 @@ class LabelPrior(MultiLabelEstimator):
 
     smoothing: Positive = 1.0
 
-    def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
-        self.prior_ = smoothed_frequency(labels.signs, weights, self.smoothing)
+    def _fit(self, samples: Samples) -> None:
+        self.prior_ = smoothed_frequency(samples.signs, samples.weights, self.smoothing)
 
     def _scores(self, X: Any) -> Any:
         return move(np.tile(log_odds(self.prior_), (X.shape[0], 1)), X)

@@ -5,19 +5,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from sklearn.utils import check_random_state
 
 from spmld._arrays import move, numpy_dtype
+from spmld._device import is_tensor
 from spmld._validation import FloatFraction, NonNegative, Positive, PositiveInt, RandomState
+from spmld.cluster.samples import ClusterSamples
 from spmld.core.entries import few_for_factors
 from spmld.core.leml import Factors, solve_leml
 from spmld.core.losses import LOSSES
-from spmld.estimators.inputs import is_tensor
 from spmld.estimators.linear_models import FactoredModel
 from spmld.estimators.progress import report_progress, set_history
-from spmld.scale.block_data import BlockData
+from spmld.model_selection.samples import Samples
+
+LARGE = 1e6
+"""Largest value of X from which initial factors are divided by it."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -97,6 +101,8 @@ class LEML(FactoredModel):
     (12, 6)
     """
 
+    fits_collections: ClassVar[bool] = True
+
     n_components: PositiveInt | FloatFraction = 10
     alpha: Positive = 10.0
     loss: Literal["squared", "logistic"] = "squared"
@@ -108,18 +114,17 @@ class LEML(FactoredModel):
     callback: Callable[..., Any] | None = None
     verbose: bool | int = False
 
-    def _fit_blocks(self, data: BlockData) -> None:
-        data = data.sparsified().to_device(self.device)
-        X, largest, rng = data.example, data.features.largest, check_random_state(self.random_state)
-        few = few_for_factors(data.entries.n_observed, data.n * data.shape[1])
-        few = few and data.engine.selects_labels and not is_tensor(X)
-        problem = data.problem(bool(self.fit_intercept), observed_only=few, max_rows=data.n)
-        data.release()
-        d, l, k = problem.n_features, problem.n_labels, self.n_components
+    def _fit(self, samples: Samples | ClusterSamples) -> None:
+        samples = samples.sparsified().to_device(self.device)
+        X, rng = samples.example, check_random_state(self.random_state)
+        n, d, l = samples.shape
+        few = few_for_factors(samples.n_observed, n * l) and isinstance(samples, Samples) and not is_tensor(X)
+        problem = samples.problem(bool(self.fit_intercept), observed_only=few, max_rows=n)
+        k = self.n_components
         k = min(int(k) if isinstance(k, Integral) else math.ceil(k * l), l)
         W, H = (move(rng.uniform(size=shape).astype(numpy_dtype(X), copy=False), X) for shape in ((d, k), (l, k)))
         # Huge features would make the first scores huge, from which few iterations do not recover.
-        W = W / largest if largest > 1e6 else W
+        W = W / samples.largest if samples.largest > LARGE else W
         loss, factors = LOSSES[self.loss], Factors(W, H, 0 * H[:, 0])
         options: Any = {"max_iter": self.max_iter, "tol": self.tol, "callback": partial(report_progress, self)}
         result = solve_leml(problem, loss, self.alpha, factors, **options)

@@ -21,13 +21,17 @@ from spmld.estimators.label_prior import smoothed_frequency
 from spmld.estimators.probabilities import log_odds
 from spmld.estimators.trees import Trees, single_precision
 from spmld.labels import Labels
-from spmld.scale.block_data import hash_rows
+from spmld.model_selection.samples import Samples, hash_rows
 
 GRID = 2.0**20
 """Inverse of the precision of the targets of a tree."""
 SMALLEST = np.finfo(float).tiny
 MAX_STEP = 0.4
 """Maximum sum of the learning rates of trees whose leaves are fitted together."""
+MAX_TREE_SAMPLES = 20_000
+"""Maximum number of samples of trees where other models are fitted to all samples."""
+MAX_TREE_VALUES = 10**7
+"""Maximum number of values that are compared for the splits of one level of a tree, see `is_affordable`."""
 _Floats = NDArray[np.float64]
 _Values = NDArray[Any]
 
@@ -65,8 +69,7 @@ class MaskedBoosting(MultiLabelEstimator):
         Maximum number of targets of a tree. With more labels, a tree is grown on random sums and differences of their
         gradients, so that the cost of a split does not depend on the number of labels (Joly et al. 2014).
     max_samples : int or None, default=None
-        Maximum number of samples to fit on. If there are more, evenly spaced samples are used. None means all, and
-        20,000 for row blocks.
+        Maximum number of samples to fit on. If there are more, evenly spaced samples are used. None means all.
     l2_regularization : float, default=1.0
         :math:`\lambda`.
     warm_start : bool, default=False
@@ -130,8 +133,10 @@ class MaskedBoosting(MultiLabelEstimator):
         """Return whether `fit` distinguishes verified entries: if noise rates are above 0."""
         return has_rates(self)
 
-    def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
-        X, rates = features_to_numpy(X), check_rates(self, labels.shape[1])
+    def _fit(self, samples: Samples) -> None:
+        samples = samples.spaced(self.max_samples)
+        X, labels, weights = features_to_numpy(samples.X), samples.labels, samples.weights
+        rates = check_rates(self, labels.shape[1])
         loss, signs, weights = rates.unless(labels.trusted).loss(), labels.signs, to_numpy(weights)
         p = rates.true_probability(smoothed_frequency(labels.signs, weights))
         edge = 1 / (2 + weights.sum(axis=0))
@@ -251,6 +256,21 @@ class MaskedBoosting(MultiLabelEstimator):
 
     def _scores(self, X: Any) -> Any:
         return move(self.intercept_ + self.trees_.scores(features_to_numpy(X)), X)
+
+
+def is_affordable(n_samples: int, n_features: int, n_labels: int) -> bool:
+    """Return whether boosted trees take about as long as linear models.
+
+    A level of a tree compares about n sqrt(d) k values of n samples, d features and k targets.
+
+    Examples
+    --------
+    >>> from spmld.estimators.masked_boosting import is_affordable
+    >>> is_affordable(2000, 300, 20), is_affordable(20_000, 50_000, 200)
+    (True, False)
+    """
+    n_targets = min(n_labels, MaskedBoosting.n_projections)
+    return min(n_samples, MAX_TREE_SAMPLES) * np.sqrt(n_features) * n_targets <= MAX_TREE_VALUES
 
 
 def _derivatives(loss: Loss, signs: _Values, weights: _Values, scores: _Floats, rows: Any) -> tuple[_Floats, _Floats]:

@@ -16,7 +16,7 @@ from spmld.estimators.label_prior import smoothed_frequency
 from spmld.estimators.per_label import fit_label
 from spmld.estimators.probabilities import log_odds
 from spmld.estimators.trees import Trees
-from spmld.labels import Labels
+from spmld.model_selection.samples import Samples
 
 _Floats = NDArray[np.float64]
 
@@ -39,8 +39,7 @@ class MaskedForest(MultiLabelEstimator):
     max_features : int, float, {"sqrt", "log2"} or None, default="sqrt"
         Number of features that are considered for each split, as in scikit-learn.
     max_samples : int or None, default=None
-        Maximum number of samples to fit on, evenly spaced; None for all. Of row blocks that are not in memory, at most
-        20,000 are used.
+        Maximum number of samples to fit on, evenly spaced; None for all.
     false_positive_rate, false_negative_rate : float or array-like of shape (n_labels,), default=0.0
         Noise rates, as in `MaskedLogistic`.
     n_jobs : int or None, default=None
@@ -80,8 +79,9 @@ class MaskedForest(MultiLabelEstimator):
     n_jobs: int | None = None
     random_state: RandomState = None
 
-    def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
-        check_rates(self, labels.shape[1])
+    def _fit(self, samples: Samples) -> None:
+        samples = samples.spaced(self.max_samples)
+        check_rates(self, samples.shape[2])
         forest = RandomForestClassifier(
             self.n_estimators,
             min_samples_leaf=self.min_samples_leaf,
@@ -89,14 +89,14 @@ class MaskedForest(MultiLabelEstimator):
             random_state=self.random_state,
         )
         # Trees compare features in single precision; here they are converted once, and not for each label.
-        X = with_short_indices(features_to_numpy(X)).astype(np.float32, copy=False)
+        X = with_short_indices(features_to_numpy(samples.X)).astype(np.float32, copy=False)
 
         def fit_trees(signs: NDArray[np.int8], weight: _Floats) -> Trees:
             return _trees_of(fit_label(forest, X, signs, weight))
 
-        self.prior_ = smoothed_frequency(labels.signs, weights)
+        self.prior_ = smoothed_frequency(samples.signs, samples.weights)
         with thread_map(self.n_jobs) as over:
-            self.trees_ = list(over(fit_trees, labels.signs.T, weights.T))
+            self.trees_ = list(over(fit_trees, samples.signs.T, samples.weights.T))
 
     @property
     def n_trees_(self) -> NDArray[np.int64]:

@@ -2,33 +2,35 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from spmld._arrays import move, namespace, numpy_dtype, to_numpy
-from spmld._threads import linear_algebra_threads, thread_map
+from spmld._arrays import move, numpy_dtype
 from spmld._validation import NonNegative, Positive, PositiveInt
-from spmld.core.designs import Features, Penalty, label_laplacian
-from spmld.core.entries import few_for_single_labels
-from spmld.core.initialization import label_means
+from spmld.cluster.samples import ClusterSamples
+from spmld.core.designs import Penalty, label_laplacian
 from spmld.core.losses import LOSSES, Loss
-from spmld.core.newton import newton_minimize
-from spmld.core.problem import Block, Problem
-from spmld.estimators.inputs import check_rates, has_rates, is_tensor
+from spmld.core.problem import Problem
+from spmld.estimators.inputs import check_rates, has_rates
 from spmld.estimators.linear_models import LinearModel
 from spmld.estimators.progress import warn_not_converged
 from spmld.labels import Labels
+from spmld.model_selection.linear import (
+    frequency_log_odds,
+    initial_parameters,
+    linear_problem,
+    mean_signs,
+    solve_linear,
+)
+from spmld.model_selection.samples import Samples
 from spmld.noise import NoiseRates
 from spmld.noise.likelihood import NoisyLogistic
-from spmld.scale.block_data import BlockData
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class _MaskedLinear(LinearModel):
     """Minimizes sum J o loss(Y, X W + 1 b^T) + t/2 (|W|^2 + g tr(W L W^T)); subclasses define the loss and t."""
 
+    fits_collections: ClassVar[bool] = True
     label_graph_penalty: NonNegative = 0.0
     fit_intercept: bool = True
     tol: Positive = 1e-3
@@ -49,35 +51,20 @@ class _MaskedLinear(LinearModel):
     def _initial_intercept(self, means: Any) -> Any:
         """Return the scores of a model without features, from the mean sign of each label."""
 
-    def _fit_blocks(self, data: BlockData) -> None:
-        data = data.sparsified().to_device(self.device)
-        X, n_values, separate = data.example, data.features.n_values, self.label_graph_penalty == 0
-        observed = data.entries.n_observed / (data.n * data.shape[1])
-        grouped = separate and data.engine.selects_labels and not is_tensor(X)
-        few = grouped and few_for_single_labels(data.n, X.shape[1], n_values, observed, data.features.sparse)
-        # Labels that are fitted in groups need no blocks of samples to bound the memory.
-        max_rows = data.n if separate else None
-        problem = data.problem(bool(self.fit_intercept), observed_only=few, max_rows=max_rows)
-        data.release()
-        intercepts = self._intercepts(X, problem)
-        B = self._initialize(X, problem, intercepts)
-        laplacian = label_laplacian(problem, B) if self.label_graph_penalty > 0 else None
+    def _fit(self, samples: Samples | ClusterSamples) -> None:
+        samples = samples.sparsified().to_device(self.device)
+        like = samples.example
+        separate = self.label_graph_penalty == 0
+        problem = linear_problem(samples, bool(self.fit_intercept), separate=separate)
+        means = mean_signs(problem, like)
+        intercepts = self._initial_intercept(means) if self.fit_intercept else means
+        B = initial_parameters(problem, intercepts, like, self if self.warm_start else None)
         t = self._ridge()
-        # Groups of labels in threads are faster than threads within the products of a group.
-        n_jobs = linear_algebra_threads() if self.n_jobs is None else self.n_jobs
-        with thread_map(n_jobs if grouped else 1) as over:
-            result = newton_minimize(
-                problem,
-                self._make_loss(problem, data.labels, B),
-                Features(self.fit_intercept),
-                Penalty(t, self.fit_intercept, laplacian, t * self.label_graph_penalty),
-                B,
-                intercepts=intercepts,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                over=over,
-                reorthogonalize=True,
-            )
+        laplacian = None if separate else label_laplacian(problem, B)
+        penalty = Penalty(t, bool(self.fit_intercept), laplacian, t * self.label_graph_penalty)
+        loss = self._make_loss(problem, samples.labels, B)
+        options: Any = {"n_jobs": self.n_jobs, "tol": self.tol, "max_iter": self.max_iter}
+        result = solve_linear(problem, loss, penalty, B, intercepts, **options)
         self._set_coefficients(result.B)
         self.n_iter_ = result.steps
         if not result.converged:
@@ -85,37 +72,6 @@ class _MaskedLinear(LinearModel):
 
     def _n_numbers(self, n: int, d: int, l: int) -> int:
         return 3 * d * l if self.label_graph_penalty == 0 else 12 * d * l + 6 * n * l
-
-    def _intercepts(self, X: Any, problem: Problem) -> Any:
-        """Return the intercepts of a model without features: those of the label means, or zeros."""
-        like = move(np.zeros(problem.n_labels, dtype=numpy_dtype(X)), X)
-        return self._initial_intercept(label_means(problem, like)) if self.fit_intercept else like
-
-    def _initialize(self, X: Any, problem: Problem, intercepts: Any) -> Any:
-        """Return the coefficients of a model without features or, if `warm_start`, those of the last fit.
-
-        The last fit may have had fewer labels, the first ones. A model without features is the solution for labels
-        that cannot be learned.
-        """
-        d, l = X.shape[1], problem.n_labels
-        B = np.zeros((d + int(self.fit_intercept), l), dtype=numpy_dtype(X))
-        B[d:] = to_numpy(intercepts)
-        if self.warm_start and hasattr(self, "coef_") and self.coef_.shape[0] <= l and self.coef_.shape[1] == d:
-            learned = np.flatnonzero(self._can_be_learned(problem)[: self.coef_.shape[0]])
-            B[:d, learned] = to_numpy(self.coef_)[learned].T
-            B[d:, learned] = to_numpy(self.intercept_)[learned]
-        return move(B, X)
-
-    def _can_be_learned(self, problem: Problem) -> NDArray[np.bool_]:
-        """Return which labels have observed entries, of both classes if there is an intercept."""
-
-        def count(block: Block) -> tuple[Any, Any]:
-            observed = block.J != 0
-            sums = block.entries.column_sums
-            return sums(1.0 * (observed & (block.Y > 0))), sums(1.0 * (observed & (block.Y < 0)))
-
-        positives, negatives = (to_numpy(number) > 0 for number in problem.sum(count))
-        return positives & negatives if self.fit_intercept else positives | negatives
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -204,8 +160,7 @@ class MaskedLogistic(_MaskedLinear):
         return tuple(NoisyLogistic(*block) for block in zip(*blocks, strict=True))
 
     def _initial_intercept(self, means: Any) -> Any:
-        """Return the log-odds of the frequency of positives, which is finite even for labels with one sign only."""
-        return 2 * namespace(means).atanh(0.999 * means)
+        return frequency_log_odds(means)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

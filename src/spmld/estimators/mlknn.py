@@ -17,7 +17,7 @@ from spmld.estimators.base import MultiLabelEstimator
 from spmld.estimators.inputs import check_underflow
 from spmld.estimators.label_prior import smoothed_frequency
 from spmld.estimators.probabilities import log_odds
-from spmld.labels import Labels
+from spmld.model_selection.samples import Samples
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -99,7 +99,8 @@ class MLkNN(MultiLabelEstimator):
                 "got 'precomputed'"
             )
 
-    def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
+    def _fit(self, samples: Samples) -> None:
+        X, labels, weights = samples.X, samples.labels, samples.weights
         X = features_to_numpy(X)
         check_underflow(X)
         self._samples = X

@@ -3,16 +3,17 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from spmld._arrays import move, numpy_dtype
 from spmld._validation import NonNegative, Positive, PositiveInt
+from spmld.cluster.samples import ClusterSamples
 from spmld.core.mllrc import MapFit, regression, solve_mllrc, targets
 from spmld.estimators.linear_models import LinearModel
 from spmld.estimators.progress import report_progress, set_history
-from spmld.scale.block_data import BlockData
+from spmld.model_selection.samples import Samples
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -90,6 +91,7 @@ class MLLRC(LinearModel):
     3
     """
 
+    fits_collections: ClassVar[bool] = True
     loss = "squared"
 
     completion_penalty: Positive = 10.0
@@ -101,10 +103,10 @@ class MLLRC(LinearModel):
     callback: Callable[..., Any] | None = None
     verbose: bool | int = False
 
-    def _fit_blocks(self, data: BlockData) -> None:
-        data = data.sparsified()
-        X, (d, l), problem = data.example, data.shape, data.problem(bool(self.fit_intercept))
-        data.release()
+    def _fit(self, samples: Samples | ClusterSamples) -> None:
+        samples = samples.sparsified()
+        X, (_, d, l) = samples.example, samples.shape
+        problem = samples.problem(bool(self.fit_intercept))
         zeros = move(np.zeros((d + int(self.fit_intercept), l), dtype=numpy_dtype(X)), X)
         full = targets(problem, zeros.dtype)
         B = regression(full, self.alpha, zeros, self.tol)

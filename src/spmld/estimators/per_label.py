@@ -22,6 +22,7 @@ from spmld.estimators.inputs import with_short_indices
 from spmld.estimators.label_prior import smoothed_frequency
 from spmld.estimators.probabilities import log_odds
 from spmld.labels import Labels
+from spmld.model_selection.samples import Samples
 
 _Classifier = Annotated[Any, HasMethods(["fit", "decision_function"]), HasMethods(["fit", "predict_proba"])]
 _BINARY = np.array([0, 1])
@@ -91,19 +92,19 @@ class PerLabelClassifier(MultiLabelEstimator):
     def _accepts_entry_weight(self) -> bool:
         return bool(has_fit_parameter(self._base_estimator(), "sample_weight"))
 
-    def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
-        X, estimator = self._samples(X), self._base_estimator()
+    def _fit(self, samples: Samples) -> None:
+        signs, weights = samples.signs, samples.weights
+        X, estimator = self._features(samples.X), self._base_estimator()
         if weights.dtype != bool and not self._accepts_entry_weight():
             raise ValueError(
                 f"entry_weight requires a classifier whose fit accepts sample_weight, got estimator={estimator!r}"
             )
-        self.prior_ = smoothed_frequency(labels.signs, weights)
+        self.prior_ = smoothed_frequency(signs, weights)
         self.estimators_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(fit_label)(estimator, X, signs, weight)
-            for signs, weight in zip(labels.signs.T, weights.T, strict=True)
+            delayed(fit_label)(estimator, X, column, weight) for column, weight in zip(signs.T, weights.T, strict=True)
         )
 
-    def _samples(self, X: Any) -> Any:
+    def _features(self, X: Any) -> Any:
         """Return the features as NumPy or SciPy arrays; dense if the classifier does not accept sparse ones."""
         X, estimator = with_short_indices(features_to_numpy(X)), self._base_estimator()
         if not sp.issparse(X) or get_tags(estimator).input_tags.sparse:
@@ -126,11 +127,11 @@ class PerLabelClassifier(MultiLabelEstimator):
         self, X: Any, constants: NDArray[np.float64], predict: Callable[[Any, Any], NDArray[np.float64]]
     ) -> Any:
         """Apply `predict` to the classifier of each label; labels without a classifier get a constant."""
-        samples = self._samples(X)
+        features = self._features(X)
         values = np.tile(constants, (X.shape[0], 1))
         for j, estimator in enumerate(self.estimators_):
             if estimator is not None:
-                values[:, j] = predict(estimator, samples)
+                values[:, j] = predict(estimator, features)
         return move(values, X)
 
     def _probability(self, estimator: Any, X: Any) -> NDArray[np.float64]:

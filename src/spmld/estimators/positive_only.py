@@ -21,10 +21,13 @@ from sklearn.model_selection import KFold
 from sklearn.utils.validation import _num_samples
 
 from spmld._arrays import features_to_numpy, to_numpy
+from spmld._validation import check_same_samples
+from spmld.cluster.samples import ClusterSamples
 from spmld.estimators.inputs import check_weights
 from spmld.estimators.progress import warn_caller
 from spmld.estimators.scaling import FeatureScaler
 from spmld.labels import Labels, LabelWarning, read_labels
+from spmld.labels.encoding import SIGNS
 from spmld.labels.single_class import (
     MAX_NAMES,
     SingleClassLabels,
@@ -32,10 +35,11 @@ from spmld.labels.single_class import (
     list_labels,
     single_class_messages,
 )
-from spmld.model_selection.cross_fitting import cross_fit
+from spmld.model_selection.cross_fitting import CrossFit, fit_folds, out_of_fold_scores
+from spmld.model_selection.linear import LogisticModel
+from spmld.model_selection.samples import Samples
 from spmld.noise import NoiseRates, PooledCalibration
 from spmld.noise.estimate import label_frequency
-from spmld.scale.block_data import BlockData
 
 _Matrix = NDArray[np.float64]
 
@@ -117,8 +121,7 @@ def positive_unlabeled(X: Any, Y: Any, mask: Any = None, sample_weight: Any = No
     array([0.4, 0.3, 0.2])
     """
     labels = read_labels(Y, mask)
-    if _num_samples(X) != len(labels.signs):
-        raise ValueError(f"X and Y must have the same number of samples, got {_num_samples(X)} and {len(labels.signs)}")
+    check_same_samples(_num_samples(X), len(labels.signs))
     if sample_weight is not None and np.shape(sample_weight) != (len(labels.signs),):
         raise ValueError(f"sample_weight must have shape ({len(labels.signs)},), got {np.shape(sample_weight)}")
     labels, weights = check_weights(sample_weight, labels)
@@ -181,18 +184,22 @@ def _weighs_samples(entry_weight: Any) -> bool:
     return entry_weight is None or np.shape(entry_weight)[1:] in ((), (1,))
 
 
-def check_single_class(data: BlockData, entry_weight: Any, accepts_weights: bool) -> None:
-    """Warn about labels of one class in row blocks, and raise ValueError if missing entries would be weak negatives."""
-    positives, negatives = data.engine.sum(lambda signs: ((signs > 0).sum(axis=0), (signs < 0).sum(axis=0)), data.signs)
-    single = SingleClassLabels.from_counts(positives, negatives, data.n)
+def check_single_class(samples: ClusterSamples, entry_weight: Any, accepts_weights: bool) -> None:
+    """Warn about labels of one class on a cluster, and raise ValueError if missing entries would be weak negatives."""
+
+    def count(signs: NDArray[np.int8]) -> tuple[Any, Any]:
+        return (signs > 0).sum(axis=0), (signs < 0).sum(axis=0)
+
+    positives, negatives = samples.engine.sum(count, samples.signs)
+    single = SingleClassLabels.from_counts(positives, negatives, samples.shape[0])
     if accepts_weights and single.positive_only.any() and _weighs_samples(entry_weight):
         raise ValueError(
-            f"{list_labels(data.labels, single.positive_only)}: observed positives, missing entries and no observed "
+            f"{list_labels(samples.labels, single.positive_only)}: observed positives, missing entries and no observed "
             "negative. Missing entries are used as weak negatives only if X is in memory: load X, or a part of it. If "
             "missing means negative, write 0. To ignore missing entries, pass entry_weight with one column for each "
             "label"
         )
-    warn_of_labels(data.labels, single, (single.positive_only, _positive_only_message(np.array([np.nan]))))
+    warn_of_labels(samples.labels, single, (single.positive_only, _positive_only_message(np.array([np.nan]))))
 
 
 def warn_of_labels(labels: Labels, single: SingleClassLabels, *others: tuple[NDArray[np.bool_], str]) -> None:
@@ -222,12 +229,14 @@ def _out_of_fold_scores(X: Any, observed: NDArray[np.bool_], v: _Matrix) -> _Mat
 
     The folds do not depend on the labels, so that a permutation of the labels permutes the scores.
     """
-    from spmld.estimators.masked_linear import MaskedLogistic  # it is a subclass of the class that uses this module
-
-    X = FeatureScaler().fit_transform(X)
-    folds = list(KFold(min(N_FOLDS, len(observed)), shuffle=True, random_state=0).split(observed))
-    weights = np.broadcast_to(v / v.mean(), observed.shape)
-    return cross_fit(MaskedLogistic(C=C), X, np.where(observed, 1, -1), folds, entry_weight=weights).scores
+    n = len(observed)
+    signs = np.where(observed, 1, -1).astype(np.int8)
+    samples = Samples(
+        FeatureScaler().fit_transform(X), Labels(signs, SIGNS), np.broadcast_to(v / v.mean(), observed.shape)
+    )
+    cross = CrossFit(list(KFold(min(N_FOLDS, n), shuffle=True, random_state=0).split(observed)), n)
+    models = fit_folds(cross, [LogisticModel(C=C) for _ in cross.folds], samples)
+    return out_of_fold_scores(cross, models, samples).astype(float)
 
 
 def _positive_log_odds(scores: _Matrix, observed: NDArray[np.bool_], v: _Matrix, c: float) -> _Matrix:

@@ -24,6 +24,7 @@ from spmld.estimators.progress import report_progress, warn_not_converged
 from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS
 from spmld.model_selection.cross_fitting import Fold, cross_fit, make_folds
+from spmld.model_selection.samples import Samples
 from spmld.pacing import HardPacing, PacingRule, QuantileSchedule
 from spmld.pacing.groups import EntryGroups, polarity_groups
 
@@ -147,13 +148,14 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
     def _by_polarity(self) -> bool:
         return isinstance(self.groups, str) and self.groups == "label_polarity"
 
-    def _fit(self, X: Any, labels: Labels, weights: Any) -> None:
+    def _fit(self, samples: Samples) -> None:
+        X, labels = samples.X, samples.labels
         base, rng = self._base_estimator(), check_random_state(self.random_state)
         groups = entry_groups(self.groups, labels)
         pacing = partial(self._rule().update, groups=groups, at_least_one=self._by_polarity)
         Y = np.where(labels.observed, labels.signs, np.nan)
         folds = None if self.cv is None else make_folds(self.cv, X, Y, random_state=rng.randint(2**31 - 1))
-        weights, observed = weights.astype(float), labels.observed
+        weights, observed = samples.weights.astype(float), labels.observed
 
         def update(number: int, last: _State) -> tuple[_State, dict[str, Any], bool]:
             fitted = self._fitted(last.estimator, X, Y, last.P * weights)

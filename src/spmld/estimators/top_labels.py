@@ -1,7 +1,6 @@
 """The labels of a sample with the highest scores."""
 
 from abc import ABC, abstractmethod
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,8 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 from spmld._arrays import lowest_columns, row_slices, to_numpy
 from spmld._validation import check_scalar_integer
 from spmld.estimators.inputs import check_features
-from spmld.scale.predictions import map_blocks
-from spmld.scale.row_blocks import RowBlocks
 
 
 class TopLabels(NamedTuple):
@@ -60,8 +57,6 @@ class TopLabelsMixin(ABC):
         """
         check_is_fitted(self)
         k = check_scalar_integer("k", k, minimum=1)
-        if isinstance(X, RowBlocks):
-            return map_blocks(partial(self.top_labels, k=k), X)
         X = check_features(self, X, reset=False)
         parts = [find_top_labels(self._scores(X[s]), k) for s in row_slices(X.shape[0], self.n_labels_)]
         return TopLabels(*map(np.concatenate, zip(*parts, strict=True)))

@@ -12,10 +12,11 @@ from sklearn.base import clone
 
 import spmld
 from spmld._io import StrPath
-from spmld.core.iteration import recording
+from spmld.cluster.samples import ClusterSamples
+from spmld.estimators.recording import recording
 from spmld.export.contents import without_callbacks
 from spmld.export.model_file import ModelFileError, load, save
-from spmld.scale.block_data import BlockData
+from spmld.model_selection.samples import Samples
 
 _NOT_IN_KEY = {"callback", "verbose", "n_jobs"}
 """Attributes that do not change the result of a fit."""
@@ -28,8 +29,8 @@ class Checkpoint:
     fits with the same parameters and data are loaded. Composite estimators, such as `SelfPacedEnsemble` and searches,
     consist of many fits. The result is the same as without an interruption.
 
-    A fit is identified by a hash of the version of spmld, the parameters and all data, wherever these are: in memory,
-    in `RowBlocks`, or on the workers of a Dask cluster.
+    A fit is identified by a hash of the version of spmld, the parameters and all data, in memory or on the workers
+    of a Dask cluster.
 
     Fits are not stored if they are shorter than `min_seconds`, if `random_state` is not an integer, if they run in
     other threads or processes (`n_jobs`) or on a GPU, or if the estimator cannot be written to a model file. The files
@@ -96,11 +97,11 @@ class Checkpoint:
         if self.folder.is_dir() and not any(self.folder.iterdir()):
             self.folder.rmdir()
 
-    def fit(self, estimator: Any, data: BlockData) -> None:
-        """Fit an estimator to validated data, or load the same fit from the folder."""
-        key = fingerprint(estimator, data)
+    def fit(self, estimator: Any, samples: Samples | ClusterSamples) -> None:
+        """Fit an estimator to validated samples, or load the same fit from the folder."""
+        key = fingerprint(estimator, samples)
         if key is None:  # the fits inside it may be stored
-            estimator._fit_blocks(data)
+            estimator._fit(samples)
             return
         file = self.folder / f"fit-{key}.skops"
         if file.exists():
@@ -110,7 +111,7 @@ class Checkpoint:
         start, before = time.perf_counter(), {**vars(estimator)}
         self._running.append([])
         try:
-            estimator._fit_blocks(data)
+            estimator._fit(samples)
         finally:
             inner = self._running.pop()
         fitted = {name: value for name, value in vars(estimator).items() if value is not before.get(name)}
@@ -143,15 +144,15 @@ class Checkpoint:
         return True
 
 
-def fingerprint(estimator: Any, data: BlockData) -> str | None:
+def fingerprint(estimator: Any, samples: Samples | ClusterSamples) -> str | None:
     """Return a hash of all that the result of a fit depends on: version, parameters and data; None if it is random."""
-    if not isinstance(getattr(estimator, "random_state", 0), (int, np.integer)) or hasattr(data.example, "detach"):
+    if not isinstance(getattr(estimator, "random_state", 0), (int, np.integer)) or hasattr(samples.example, "detach"):
         return None
-    estimator, labels = without_callbacks(estimator), data.labels
+    estimator, labels = without_callbacks(estimator), samples.labels
     state = vars(estimator) if getattr(estimator, "warm_start", False) else estimator.get_params(deep=False)
     state = {name: value for name, value in state.items() if name not in _NOT_IN_KEY}
     form = labels.classes, labels.names, labels.one_dimensional, labels.trusted
-    content = (spmld.__version__, type(estimator).__qualname__, state, data.hashes(), form)
+    content = (spmld.__version__, type(estimator).__qualname__, state, samples.hashes(), form)
     try:
         return str(joblib.hash(content, hash_name="sha1"))
     except Exception:  # a parameter cannot be pickled, such as a function in a function

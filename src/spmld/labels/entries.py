@@ -94,3 +94,16 @@ def mark_trusted(labels: Labels, trusted: Any) -> Labels:
     """Return the labels with their verified entries, see `read_trusted`; `trusted` stays None if there are none."""
     verified = None if trusted is None else read_trusted(trusted, labels.observed)
     return labels if verified is None or not verified.any() else replace(labels, trusted=verified)
+
+
+def observed_signs(signs: NDArray[Any], weights: NDArray[Any]) -> NDArray[np.int8]:
+    """Return the signs, 0 for entries of weight 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.labels.entries import observed_signs
+    >>> observed_signs(np.array([[1, -1]]), np.array([[0.5, 0.0]]))
+    array([[1, 0]], dtype=int8)
+    """
+    return np.where(weights > 0, signs, 0).astype(np.int8)

@@ -1,8 +1,9 @@
 """Cross-fitting: folds of the samples, and scores of each sample by a model that was not fitted on it."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -10,16 +11,169 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import _check_method_params, _num_samples
+from sklearn.utils.validation import _check_method_params, _num_samples, has_fit_parameter
 
-from spmld._arrays import to_numpy
+from spmld._arrays import numpy_dtype, to_numpy
 from spmld._io import need
 from spmld._response import select_positive
+from spmld._threads import Map
 from spmld._validation import indexable
 from spmld.labels import Labels, read_labels
 from spmld.labels.single_class import ignore_label_warnings
+from spmld.model_selection.samples import Samples
 from spmld.model_selection.splitters import Fold as Fold
 from spmld.model_selection.splitters import check_splitter
+
+
+@dataclass(frozen=True)
+class CrossFit:
+    """Folds of samples, and the map that runs their fits.
+
+    Attributes
+    ----------
+    folds : sequence of (train, test)
+        Indices of samples.
+    n_samples : int
+        Number of samples.
+    over : callable, default=map
+        Maps a function over the folds, see `spmld._threads.thread_map` and `over_jobs`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.model_selection.cross_fitting import CrossFit
+    >>> y, cross = np.array([1.0, 2.0, 3.0, 6.0]), CrossFit.of(np.array([0, 1, 0, 1]))
+    >>> means = cross.run(lambda train, test: y[train].mean())
+    >>> cross.assemble([np.full(len(test), mean) for (_, test), mean in zip(cross.folds, means)])
+    array([4., 2., 4., 2.])
+    """
+
+    folds: Sequence[Fold]
+    n_samples: int
+    over: Map = map
+
+    @classmethod
+    def of(cls, number: NDArray[np.integer[Any]], over: Map = map) -> "CrossFit":
+        """Return folds given by the number of the fold that tests each sample.
+
+        A single fold is fitted on the samples that it tests.
+        """
+        numbers = np.unique(number)
+        tests = [np.flatnonzero(number == k) for k in numbers]
+        trains = [np.flatnonzero(number != k) for k in numbers] if len(numbers) > 1 else tests
+        return cls(list(zip(trains, tests, strict=True)), len(number), over)
+
+    @property
+    def number(self) -> NDArray[np.int16]:
+        """Number of the first fold that tests each sample."""
+        number = np.zeros(self.n_samples, dtype=np.int16)
+        for k in reversed(range(len(self.folds))):
+            number[self.folds[k][1]] = k
+        return number
+
+    def run(self, function: Callable[..., Any], *of_folds: Iterable[Any]) -> list[Any]:
+        """Return ``function(train, test, *values)`` of each fold, with the values of the fold."""
+        return list(self.over(function, *zip(*self.folds, strict=True), *of_folds))
+
+    def assemble(self, parts: Iterable[Any], *, fill: float = np.nan, dtype: Any = float) -> NDArray[Any]:
+        """Return the values of all samples from those of the test samples of each fold.
+
+        The value of a sample that is tested more than once is the mean; `fill` for a sample that is not tested.
+        """
+        parts = list(parts)
+        total = np.full((self.n_samples, *parts[0].shape[1:]), fill, dtype=dtype)
+        count = np.zeros(self.n_samples, dtype=np.intp)
+        for (_, test), part in zip(self.folds, parts, strict=True):
+            again = count[test] > 0
+            total[test] = np.where(_column(again, part), total[test] + part, part) if again.any() else part
+            count[test] += 1
+        return total if count.max() <= 1 else total / _column(np.maximum(count, 1), total)
+
+    def part(self, chosen: slice) -> "CrossFit":
+        """Return some of the folds."""
+        return replace(self, folds=self.folds[chosen])
+
+    def testing(self, tested: NDArray[np.bool_]) -> "CrossFit":
+        """Return the folds with those of their test samples that are given by an array of bool."""
+        return replace(self, folds=[(train, test[tested[test]]) for train, test in self.folds])
+
+    def nested(self, fit: Callable[[NDArray[np.intp]], Any], predict: Callable[..., Any]) -> list[NDArray[Any]]:
+        """Return, for each fold, values of its training samples by models that saw neither these nor the fold.
+
+        The model of two folds, ``fit(samples)``, is fitted on the samples that are in the training sets of both;
+        ``predict(models)`` returns the values of all samples, given the model of each fold, None where there is none.
+        With two folds, no samples are left.
+        """
+        pairs = list(combinations(range(len(self.folds)), 2))
+        trains = [train for train, _ in self.folds]
+        common = [np.intersect1d(trains[a], trains[b], assume_unique=True) for a, b in pairs]
+        models = dict(zip(pairs, self.over(fit, common), strict=True))
+        numbers = range(len(self.folds))
+        return [predict([models.get((min(a, b), max(a, b))) for b in numbers]) for a in numbers]
+
+
+def _column(values: NDArray[Any], like: NDArray[Any]) -> NDArray[Any]:
+    """Return a number for each sample as an array that broadcasts with others."""
+    return values.reshape(-1, *[1] * (like.ndim - 1))
+
+
+def over_jobs(n_jobs: int | None) -> Map:
+    """Return a function like `map` that calls in `n_jobs` processes."""
+
+    def over(function: Callable[..., Any], *values: Iterable[Any]) -> list[Any]:
+        return Parallel(n_jobs=n_jobs)(delayed(function)(*arguments) for arguments in zip(*values, strict=True))
+
+    return over
+
+
+def fit_samples(estimator: Any, samples: Any) -> Any:
+    """Return the estimator, fitted in place, or None if all weights are 0."""
+    if samples.total_weight == 0:
+        return None
+    with ignore_label_warnings():  # a label may have one class in a fold
+        if hasattr(estimator, "fit_samples"):
+            return estimator.fit_samples(samples)
+        labels = samples.labels
+        options = {"trusted": labels.trusted} if has_fit_parameter(estimator, "trusted") else {}
+        Y = labels.write_with_missing(None)
+        return estimator.fit(samples.X, Y, entry_weight=samples.weights, **options)
+
+
+def fit_folds(
+    cross: CrossFit, estimators: Sequence[Any], samples: Samples, weights: Sequence[NDArray[Any]] | None = None
+) -> list[Any]:
+    """Return the estimator of each fold, fitted in place to its training samples; None if their weights are 0.
+
+    `weights` has entry weights of all samples for each fold.
+    """
+
+    def fit(train: NDArray[np.intp], _: Any, estimator: Any, weights: Any) -> Any:
+        weighted = samples if weights is None else samples.weighted(weights)
+        return fit_samples(estimator, weighted.rows(train))
+
+    return cross.run(fit, estimators, [None] * len(cross.folds) if weights is None else weights)
+
+
+def out_of_fold_scores(cross: CrossFit, models: Sequence[Any], samples: Samples) -> NDArray[Any]:
+    """Return the scores of the test samples by the models of their folds, in the precision of the features.
+
+    They are 0 without a model, and for samples that are not tested.
+    """
+    l, dtype = samples.shape[2], numpy_dtype(samples.X)
+
+    def score(model: Any, test: NDArray[np.intp]) -> NDArray[Any]:
+        if model is None or len(test) == 0:
+            return np.zeros((len(test), l), dtype=dtype)
+        return decision_scores(model, samples.X[test])
+
+    return cross.assemble(map(score, models, (test for _, test in cross.folds)), fill=0.0, dtype=dtype)
+
+
+def cross_fit_scores(
+    cross: CrossFit, estimators: Sequence[Any], samples: Samples, weights: Sequence[NDArray[Any]] | None = None
+) -> NDArray[Any]:
+    """Return the out-of-fold scores of estimators, one for each fold, that are fitted in place, see `fit_folds`."""
+    return out_of_fold_scores(cross, fit_folds(cross, estimators, samples, weights), samples)
 
 
 @dataclass(frozen=True)
@@ -32,10 +186,8 @@ class CrossFitResult:
         The fitted estimator of each fold.
     fold_scores : list of ndarray
         The scores of the test samples of each fold.
-    folds : sequence of (train, test)
+    cross : CrossFit
         The folds.
-    n_samples : int
-        Number of samples.
 
     Examples
     --------
@@ -44,8 +196,7 @@ class CrossFitResult:
 
     estimators: list[Any]
     fold_scores: list[NDArray[Any]]
-    folds: Sequence[Fold]
-    n_samples: int
+    cross: CrossFit
 
     @property
     def scores(self) -> NDArray[np.float64]:
@@ -53,13 +204,7 @@ class CrossFitResult:
 
         The score of a sample that is tested more than once is the mean; it is NaN for a sample that is never tested.
         """
-        total = np.zeros((self.n_samples, *self.fold_scores[0].shape[1:]))
-        count = np.zeros(self.n_samples, dtype=np.intp)
-        for (_, test), scores in zip(self.folds, self.fold_scores, strict=True):
-            total[test] = scores + total[test] if count[test].any() else scores
-            count[test] += 1
-        total[count == 0] = np.nan
-        return total if count.max() == 1 else total / np.maximum(count, 1).reshape(-1, *[1] * (total.ndim - 1))
+        return self.cross.assemble(self.fold_scores)
 
 
 def decision_scores(estimator: Any, X: Any) -> NDArray[Any]:
@@ -120,44 +265,46 @@ def cross_fit(
     """
     estimators = estimator if isinstance(estimator, (list, tuple)) else [clone(estimator) for _ in folds]
     weights = entry_weight if isinstance(entry_weight, (list, tuple)) else [entry_weight] * len(folds)
+    options = (
+        _without_none(entry_weight=of_fold, trusted=trusted, rows=train)
+        for (train, _), of_fold in zip(folds, weights, strict=True)
+    )
+    cross = CrossFit(folds, _num_samples(X), over_jobs(n_jobs))
+    fitted, scores = _fit_and_score_folds(cross, estimators, X, Y, options, score)
+    return CrossFitResult(fitted, scores, cross)
 
-    def options() -> Iterator[dict[str, Any]]:
-        for (train, _), fold_weight in zip(folds, weights, strict=True):
-            arrays = {"entry_weight": fold_weight, "trusted": trusted}
-            yield {name: array[train] for name, array in arrays.items() if array is not None}
 
-    fitted, scores = _fit_folds(estimators, X, Y, folds, options(), score, n_jobs)
-    return CrossFitResult(fitted, scores, folds, _num_samples(X))
+def _without_none(rows: Any, **arrays: Any) -> dict[str, Any]:
+    """Return some rows of arrays by name, without those that are None."""
+    return {name: array[rows] for name, array in arrays.items() if array is not None}
 
 
-def _fit_folds(
+def _fit_and_score_folds(
+    cross: CrossFit,
     estimators: Iterable[Any],
     X: Any,
     Y: Any,
-    folds: Sequence[Fold],
     options: Iterable[dict[str, Any]],
     score: Callable[[Any, Any], Any],
-    n_jobs: int | None,
 ) -> tuple[list[Any], list[Any]]:
     """Return the fitted estimator of each fold, and the scores of its test samples."""
-
-    def tasks() -> Iterator[Any]:
-        for estimator, (train, test), fold_options in zip(estimators, folds, options, strict=True):
-            training = _safe_indexing(X, train), Y[train] if isinstance(Y, Labels) else _safe_indexing(Y, train)
-            yield delayed(_fit_and_score)(estimator, training, fold_options, _safe_indexing(X, test), score)
-
-    fitted, scores = zip(*Parallel(n_jobs=n_jobs)(tasks()), strict=True)
+    # The samples of a fold are selected when its fit starts, so that those of all folds are not in memory.
+    features = (_safe_indexing(X, train) for train, _ in cross.folds)
+    labels = (Y[train] if isinstance(Y, Labels) else _safe_indexing(Y, train) for train, _ in cross.folds)
+    tested = (_safe_indexing(X, test) for _, test in cross.folds)
+    results = cross.over(partial(_fit_and_score, score), estimators, features, labels, options, tested)
+    fitted, scores = zip(*results, strict=True)
     return list(fitted), list(scores)
 
 
 def _fit_and_score(
-    estimator: Any, training: tuple[Any, Any], options: dict[str, Any], X_test: Any, score: Callable[[Any, Any], Any]
+    score: Callable[[Any, Any], Any], estimator: Any, X: Any, Y: Any, options: dict[str, Any], X_test: Any
 ) -> tuple[Any, Any]:
     weights = options.get("entry_weight")
     if weights is not None and not weights.any():
         return estimator, np.zeros((_num_samples(X_test), *weights.shape[1:]))
     with ignore_label_warnings():  # a label may have one class in a fold
-        estimator.fit(*training, **options)
+        estimator.fit(X, Y, **options)
     return estimator, score(estimator, X_test)
 
 
@@ -268,7 +415,8 @@ def cross_val_predict(
     predict = partial(_predict, method=method, classes=read_labels(y, name="y").classes)
     folds = make_folds(cv, X, y, random_state=0, groups=groups)
     options = (_check_method_params(X, dict(params or {}), indices=train) for train, _ in folds)
-    _, outputs = _fit_folds([clone(estimator) for _ in folds], X, y, folds, options, predict, n_jobs)
+    cross = CrossFit(folds, _num_samples(X), over_jobs(n_jobs))
+    _, outputs = _fit_and_score_folds(cross, [clone(estimator) for _ in folds], X, y, options, predict)
     order = np.argsort(np.concatenate([test for _, test in folds]))
     if hasattr(outputs[0], "iloc"):
         index = X.index if hasattr(X, "iloc") else range(len(order))

@@ -237,3 +237,30 @@ def label_rates(log_odds: _Floats, signs: _Signs, shared: NoiseRates) -> NoiseRa
         total = np.maximum((alpha + beta) / MAX_RATE, 1.0)
         rates = NoiseRates(alpha / total, beta / total)
     return rates
+
+
+def with_given_rates(estimated: NoiseRates, *given: float | str) -> NoiseRates:
+    """Return noise rates of which some are given as numbers; "auto" for the estimate.
+
+    Parameters
+    ----------
+    estimated : NoiseRates
+        Estimates of the rates.
+    *given : float or "auto"
+        False positive rate and false negative rate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.noise import NoiseRates
+    >>> from spmld.noise.estimate import with_given_rates
+    >>> with_given_rates(NoiseRates(np.array([0.1]), np.array([0.2])), "auto", 0.0)
+    NoiseRates(alpha=array([0.1]), beta=array([0.]))
+    """
+    alpha, beta = (
+        estimate if rate == "auto" else np.full(len(estimate), float(rate))
+        for rate, estimate in zip(given, estimated, strict=True)
+    )
+    if given[0] == "auto":
+        alpha = np.minimum(alpha, MAX_RATE - beta)
+    return NoiseRates(alpha, np.minimum(beta, MAX_RATE - alpha))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import _num_samples
 
 from spmld._response import as_frame, predict_all
-from spmld._validation import check_scalar_integer
+from spmld._validation import check_same_samples, check_scalar_integer
 from spmld.audit import LabelIssues, find_label_issues
 from spmld.estimators import Completion
 from spmld.inspection.model_parts import find_part, label_names_of
@@ -123,8 +123,7 @@ class ReportData:
 def _read_labels(model: Any, X: Any, Y: Any, name: str) -> tuple[NDArray[np.float64], list[str] | None]:
     """Return labels as 0, 1 and NaN, and their names, which must be those of the model."""
     labels, n_samples = read_labels(Y, name=name), _num_samples(X)
-    if n_samples != len(labels.signs):
-        raise ValueError(f"X and {name} must have the same number of samples, got {n_samples} and {len(labels.signs)}")
+    check_same_samples(n_samples, len(labels.signs), name)
     names, fitted = None if labels.names is None else [str(label) for label in labels.names], label_names_of(model)
     if names is not None and fitted is not None and names != fitted:
         raise ValueError(f"{name} must have the labels of the model in their order, {fitted}, got {names}")

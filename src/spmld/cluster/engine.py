@@ -1,16 +1,14 @@
-"""Operations on row blocks on the workers of a Dask cluster."""
+"""Operations on chunks of rows on the workers of a Dask cluster."""
 
 import pickle  # nosec B403
 from collections.abc import Callable, Sequence
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import Any, ClassVar
 from uuid import uuid4
 
 from spmld._io import need
-from spmld.core.lazy_matrix import loaded
-from spmld.core.problem import Combine, combine_parts
-from spmld.scale.streaming import RemoteEngine
+from spmld.core.problem import Combine, Engine, combine_parts
 
 SMALL = 10_000
 """Size in bytes up to which a function is sent with each task."""
@@ -18,11 +16,11 @@ FAN_IN = 8
 """Number of partial sums that are added in one task."""
 
 
-class DaskEngine(RemoteEngine):
-    """Applies functions to blocks on the workers where they are.
+class DaskEngine(Engine):
+    """Applies functions to chunks on the workers where they are.
 
-    Values of blocks are futures. A function is sent once to each worker, with the arrays that it uses. Sums are
-    computed on the workers as a tree, in the order of the blocks: the result does not depend on which task ends first.
+    Values of chunks are futures. A function is sent once to each worker, with the arrays that it uses. Sums are
+    computed on the workers as a tree, in the order of the chunks: the result does not depend on which task ends first.
 
     Parameters
     ----------
@@ -30,15 +28,19 @@ class DaskEngine(RemoteEngine):
         The client of the cluster.
     """
 
+    selects_labels: ClassVar[bool] = False
+    threaded: ClassVar[bool] = False
+    steps_per_pass: ClassVar[int] = 4
+
     def __init__(self, client: Any):
         self._client = client
 
     def map(self, function: Callable[..., Any], *rows: Sequence[Any]) -> tuple[Any, ...]:
-        """Apply `function` to the arguments of each block."""
+        """Apply `function` to the arguments of each chunk."""
         return tuple(self._submit("map", _apply, [self._send(function)] * len(rows[0]), *rows))
 
     def sum(self, function: Callable[..., Any], *rows: Sequence[Any], combine: Combine = add) -> Any:
-        """Sum an array, or each array of a tuple, over the blocks."""
+        """Sum an array, or each array of a tuple, over the chunks."""
         parts = list(self.map(function, *rows))
         while len(parts) > 1:
             groups = [parts[i : i + FAN_IN] for i in range(0, len(parts), FAN_IN)]
@@ -46,12 +48,18 @@ class DaskEngine(RemoteEngine):
         return parts[0].result()
 
     def gather(self, rows: Sequence[Any]) -> tuple[Any, ...]:
-        """Return the values of all blocks in the memory of the client."""
+        """Return the values of all chunks in the memory of the client."""
         return tuple(self._client.gather(list(rows)))
 
-    def transform(self, function: Callable[[Any], Any], X: Sequence[Any], *, keep: bool = False) -> tuple[Any, ...]:
-        """Apply a function to features, and keep the result."""
-        return self.map(lambda A: function(loaded(A)), X)
+    def in_memory(self, rows: Sequence[Any]) -> tuple[Any, ...]:
+        """Return an empty tuple."""
+        return ()
+
+    def divide(
+        self, blocks: tuple[Any, ...], counts: tuple[int, ...], max_rows: int | None = None
+    ) -> tuple[tuple[Any, ...], tuple[int, ...]]:
+        """Return the blocks as they are."""
+        return blocks, counts
 
     def _submit(self, name: str, function: Callable[..., Any], *arguments: Sequence[Any]) -> list[Any]:
         """Submit one task for each set of arguments, in one graph."""

@@ -26,9 +26,9 @@ def check_memory(estimator: Any, X: Any, y: Any, mapped: int = 0) -> None:
     available = available_memory()
     if n_bytes > available:
         name = type(estimator).__name__
-        blocks = "pass RowBlocks(X) to read X block by block, " if mapped else ""
+        chunks = "pass dask.array.from_array(X) to read X in chunks, " if mapped else ""
         raise MemoryError(
             f"{name} needs about {n_bytes / GIB:.1f} GiB for {n} samples, {d} features and {l} labels, and "
-            f"{available / GIB:.1f} GiB are available; {blocks}select features, use fewer labels, or convert X to "
+            f"{available / GIB:.1f} GiB are available; {chunks}select features, use fewer labels, or convert X to "
             "float32"
         )

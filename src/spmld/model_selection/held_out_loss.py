@@ -20,7 +20,7 @@ class HeldOutLoss:
 
     Examples
     --------
-    >>> from spmld.ensemble.held_out_loss import HeldOutLoss
+    >>> from spmld.model_selection.held_out_loss import HeldOutLoss
     >>> HeldOutLoss("sample_auc")([[1, 0], [0, 1]], [[2.0, 1.0], [2.0, 1.0]])
     array([0., 1.])
     """

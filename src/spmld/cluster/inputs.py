@@ -1,8 +1,9 @@
-"""Row blocks of files, and of Dask arrays and data frames, as training data."""
+"""Dask arrays and data frames as samples."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -11,15 +12,11 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from spmld._arrays import check_masked
-from spmld.core.lazy_matrix import LazyMatrix
-from spmld.core.problem import Engine
+from spmld._validation import check_same_samples
+from spmld.cluster.engine import DaskEngine, active_client
+from spmld.cluster.samples import Chunks, ClusterSamples, EntryCounts, FeatureSummary
 from spmld.labels.encoding import Labels, read_labels, read_values
-from spmld.labels.entries import read_weights
-from spmld.scale.block_data import BlockData, BlockValues, EntryCounts, FeatureSummary, observed_signs, split
-from spmld.scale.cluster import DaskEngine, active_client
-from spmld.scale.memory import available_memory
-from spmld.scale.row_blocks import RowBlocks
-from spmld.scale.streaming import StreamEngine
+from spmld.labels.entries import observed_signs, read_weights
 
 
 def is_collection(X: Any) -> bool:
@@ -27,44 +24,12 @@ def is_collection(X: Any) -> bool:
     return type(X).__module__.startswith("dask") and hasattr(X, "to_delayed")
 
 
-def is_blocks(X: Any) -> bool:
-    """Return whether X is in row blocks. A memory-mapped array is an array, however large it is."""
-    return isinstance(X, RowBlocks) or is_collection(X)
-
-
-def read_blocks(X: Any, y: Any, mask: Any = None, entry_weight: Any = None) -> BlockData:
-    """Validate `RowBlocks`, or a Dask collection, and its labels."""
-    if isinstance(X, RowBlocks):
-        return stream_data(X, y, mask, entry_weight)
-    return collect(active_client(), X, y, mask, entry_weight)
-
-
-def as_features(X: Any, sparse: bool = False) -> Any:
-    """Return a block of X as an array of floats or a CSR matrix. Values are not checked, except for masks."""
+def as_features(X: Any) -> Any:
+    """Return a chunk of X as an array of floats or a CSR matrix. Values are not checked, except for masks."""
     check_masked(X)
-    X = check_array(
+    return check_array(
         X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False, ensure_min_samples=0
     )
-    return sp.csr_array(X) if sparse and not sp.issparse(X) else X
-
-
-def _read_features(blocks: RowBlocks, i: int) -> Any:
-    """Return the features of a block, which are read from its file."""
-    return as_features(blocks.features(i))
-
-
-def stream_data(blocks: RowBlocks, y: Any, mask: Any, entry_weight: Any) -> BlockData:
-    """Return data whose features are read from the blocks each time they are used."""
-    engine = StreamEngine(blocks.memory if blocks.memory is not None else available_memory() / 4)
-    shapes = [(n, blocks.shape[1]) for n in blocks.counts]
-    X = tuple(LazyMatrix(partial(_read_features, blocks, i), shape, engine.recent) for i, shape in enumerate(shapes))
-    if y is not None:
-        Y = y
-    elif blocks.has_labels:
-        Y = engine.map(blocks.labels, range(len(blocks)))
-    else:
-        raise ValueError("y is required if the blocks have no labels: pass it to fit or to RowBlocks")
-    return make_data(engine, X, Y, blocks.counts, mask, entry_weight, feature_names(blocks.features(0)))
 
 
 def feature_names(X: Any) -> list[str] | None:
@@ -73,13 +38,14 @@ def feature_names(X: Any) -> list[str] | None:
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
-def collect(client: Any, X: Any, y: Any, mask: Any = None, entry_weight: Any = None) -> BlockData:
-    """Load the chunks of collections on the workers, where each of them is a block, and validate these."""
+def read_collection(X: Any, y: Any, mask: Any = None, entry_weight: Any = None) -> ClusterSamples:
+    """Load the chunks of collections on the workers of the active client, and validate them."""
     if y is None:
         raise ValueError("y is required, got None")
+    client = active_client()
     X = X.rechunk({1: -1}) if hasattr(X, "rechunk") else X
     engine = DaskEngine(client)
-    parts = {"X": engine.map(as_features, client.compute(delayed_blocks(X)))}
+    parts = {"X": engine.map(as_features, client.compute(delayed_chunks(X)))}
     for name, part in {"Y": y, "mask": mask, "entry_weight": entry_weight}.items():
         parts[name] = tuple(client.compute(chunks_like(part, X, name))) if is_collection(part) else part
     counts = engine.gather(engine.map(n_rows, parts["X"]))
@@ -89,14 +55,14 @@ def collect(client: Any, X: Any, y: Any, mask: Any = None, entry_weight: Any = N
     for name, part in parts.items():
         if isinstance(part, tuple):
             if engine.gather(engine.map(n_rows, part)) != counts:
-                raise ValueError(f"X and {name} must have blocks of the same numbers of rows; rechunk {name} like X")
+                raise ValueError(f"X and {name} must have chunks of the same numbers of rows; rechunk {name} like X")
             parts[name] = tuple(part[i] for i in filled)
     sizes = tuple(counts[i] for i in filled)
-    return make_data(engine, parts["X"], parts["Y"], sizes, parts["mask"], parts["entry_weight"], feature_names(X))
+    return make_samples(engine, parts["X"], parts["Y"], sizes, parts["mask"], parts["entry_weight"], feature_names(X))
 
 
-def delayed_blocks(A: Any) -> list[Any]:
-    """Return the blocks. Optimization could join small partitions of X and not those of Y."""
+def delayed_chunks(A: Any) -> list[Any]:
+    """Return the chunks. Optimization could join small partitions of X and not those of Y."""
     return list(np.ravel(A.to_delayed(optimize_graph=not hasattr(A, "map_partitions"))))
 
 
@@ -104,13 +70,9 @@ def chunks_like(A: Any, X: Any, name: str) -> list[Any]:
     """Return the chunks of a collection, with the same rows as those of X if their numbers are known."""
     known = hasattr(X, "chunks") and not any(np.isnan(X.chunks[0]))
     if known and hasattr(A, "rechunk") and not any(np.isnan(A.chunks[0])):
-        if A.shape[0] != X.shape[0]:
-            raise ValueError(
-                f"X and {name} must have the same number of samples, got inconsistent numbers: "
-                f"{X.shape[0]} and {A.shape[0]}"
-            )
+        check_same_samples(X.shape[0], A.shape[0], name)
         A = A.rechunk((X.chunks[0], *((-1,) * (A.ndim - 1))))
-    return delayed_blocks(A)
+    return delayed_chunks(A)
 
 
 def n_rows(A: Any) -> int:
@@ -120,7 +82,7 @@ def n_rows(A: Any) -> int:
 
 @dataclass(frozen=True)
 class LabelSummary:
-    """What determines the encoding of labels, for one block or, as a sum, for several.
+    """What determines the encoding of labels, for one chunk or, as a sum, for several.
 
     Attributes
     ----------
@@ -135,7 +97,7 @@ class LabelSummary:
 
     Examples
     --------
-    >>> from spmld.scale.inputs import summarize_labels
+    >>> from spmld.cluster.inputs import summarize_labels
     >>> (summarize_labels([[1, 1]]) + summarize_labels([[None, -1]])).form().classes
     array([-1,  1])
     """
@@ -148,7 +110,7 @@ class LabelSummary:
     def __add__(self, other: "LabelSummary") -> "LabelSummary":
         if (self.n_labels, self.names, self.one_dimensional) != (other.n_labels, other.names, other.one_dimensional):
             raise ValueError(
-                "all blocks of Y must have the same labels, got blocks with "
+                "all chunks of Y must have the same labels, got chunks with "
                 f"{self.names or self.n_labels} and {other.names or other.n_labels}"
             )
         parts = [part for part in (self.values, other.values) if part.size]
@@ -156,7 +118,7 @@ class LabelSummary:
         return LabelSummary(values, self.n_labels, self.names, self.one_dimensional)
 
     def form(self) -> Labels:
-        """Return labels without samples, in the encoding of all blocks."""
+        """Return labels without samples, in the encoding of all chunks."""
         column = self.values[:, None]
         every = read_labels(column[:, 0] if self.one_dimensional else np.repeat(column, max(1, self.n_labels), axis=1))
         signs = np.zeros((0, self.n_labels), dtype=np.int8)
@@ -164,35 +126,33 @@ class LabelSummary:
 
 
 def summarize_labels(Y: Any, mask: Any = None) -> LabelSummary:
-    """Return the summary of a block of labels, in any form that `read_labels` accepts."""
+    """Return the summary of a chunk of labels, in any form that `read_labels` accepts."""
     values, observed, names, one_dimensional = read_values(Y, mask)
     return LabelSummary(np.unique(values[observed]), values.shape[1], names, one_dimensional)
 
 
 def read_signs(Y: Any, mask: Any, form: Labels) -> NDArray[np.int8]:
-    """Return the signs of a block of labels, with the encoding of all blocks; 0 where missing."""
+    """Return the signs of a chunk of labels, with the encoding of all chunks; 0 where missing."""
     if not summarize_labels(Y, mask).values.size:
         return np.zeros((np.shape(Y)[0], form.signs.shape[1]), dtype=np.int8)
     return read_labels(Y, mask, classes=form.classes).signs
 
 
-def make_data(
-    engine: Engine,
-    X: BlockValues,
+def make_samples(
+    engine: DaskEngine,
+    X: Chunks,
     Y: Any,
     counts: tuple[int, ...],
     mask: Any = None,
     entry_weight: Any = None,
     names: Sequence[str] | None = None,
-) -> BlockData:
-    """Validate features and labels in row blocks, and read the labels."""
+) -> ClusterSamples:
+    """Validate features and labels in chunks, and read the labels."""
     features = engine.sum(FeatureSummary.of, X).check()
-    if features.mostly_zero:
-        X = engine.transform(partial(as_features, sparse=True), X)
     Y, masks = split(Y, counts, "Y"), split(mask, counts, "mask")
     form = engine.sum(summarize_labels, Y, masks).form()
     signs = engine.map(partial(read_signs, form=form), Y, masks)
-    weights: BlockValues = engine.map(lambda signs: signs != 0, signs)
+    weights: Chunks = engine.map(lambda signs: signs != 0, signs)
     if entry_weight is not None:
         dtype = features.dtype
 
@@ -204,4 +164,19 @@ def make_data(
     entries = EntryCounts(*engine.sum(EntryCounts.of, signs, weights))
     if not entries.weight:
         raise ValueError("entry_weight must be positive for at least one observed label, got zeros only")
-    return BlockData(engine, X, signs, weights, counts, features, form, entries, names)
+    return ClusterSamples(engine, X, signs, weights, counts, features, form, entries, names)
+
+
+def split(values: Any, counts: Sequence[int], name: str) -> Chunks:
+    """Split an array with one row per sample into chunks; None for each chunk if it is None."""
+    if values is None:
+        return (None,) * len(counts)
+    if isinstance(values, tuple):
+        return values
+    if not hasattr(values, "shape"):
+        values = np.asarray(values)
+    values = values.tocsr() if sp.issparse(values) else values
+    check_same_samples(sum(counts), values.shape[0], name)
+    ends = list(accumulate(counts))
+    slices = [slice(end - count, end) for end, count in zip(ends, counts, strict=True)]
+    return tuple(values.iloc[s] if hasattr(values, "iloc") else values[s] for s in slices)

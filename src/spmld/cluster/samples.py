@@ -1,0 +1,223 @@
+"""ClusterSamples: samples whose chunks are on the workers of a Dask cluster."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from spmld._arrays import check_range, count_nonzero, in_precision, join_rows, largest_value, move, namespace, to_numpy
+from spmld.cluster.engine import DaskEngine
+from spmld.core.problem import Block, Problem, group_sizes
+from spmld.labels import Labels
+from spmld.model_selection.samples import Samples, hash_rows, mostly_zero, move_weights, nearest_center
+
+Chunks = tuple[Any, ...]
+"""A future for each chunk."""
+
+
+@dataclass(frozen=True)
+class FeatureSummary:
+    """Properties of the features of one chunk or, as a sum, of several."""
+
+    n_samples: int
+    n_features: int
+    dtype: Any
+    finite: bool
+    largest: float
+    n_nonzero: int
+    sparse: bool
+    sums: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, X: Any) -> "FeatureSummary":
+        """Return the summary of a chunk."""
+        values = X.data if sp.issparse(X) else X
+        xp = namespace(values)
+        finite = bool(xp.all(xp.isfinite(values)))
+        largest = largest_value(X) if finite else np.inf
+        sums = to_numpy(X.sum(axis=0, dtype=xp.float64)).ravel()
+        n, d = X.shape
+        return cls(n, d, X.dtype, finite, largest, count_nonzero(X), sp.issparse(X), sums)
+
+    @property
+    def size(self) -> int:
+        """Number of values."""
+        return self.n_samples * self.n_features
+
+    def __add__(self, other: "FeatureSummary") -> "FeatureSummary":
+        if self.n_features != other.n_features:
+            raise ValueError(
+                f"all chunks of X must have the same features, got {self.n_features} and {other.n_features} features"
+            )
+        return FeatureSummary(
+            self.n_samples + other.n_samples,
+            self.n_features,
+            np.result_type(self.dtype, other.dtype),
+            self.finite and other.finite,
+            max(self.largest, other.largest),
+            self.n_nonzero + other.n_nonzero,
+            self.sparse and other.sparse,
+            self.sums + other.sums,
+        )
+
+    def check(self) -> "FeatureSummary":
+        """Raise ValueError for NaN, infinity and values whose squares overflow."""
+        if not self.finite:
+            raise ValueError("X contains NaN or infinity; impute these values or remove the samples first")
+        check_range(self.largest, self.size, float(np.finfo(self.dtype).max), self.dtype)
+        return self
+
+
+class EntryCounts(NamedTuple):
+    """Number of observed entries, and the sum of their weights."""
+
+    n_observed: int
+    weight: float
+
+    @classmethod
+    def of(cls, signs: Any, weights: Any) -> "EntryCounts":
+        """Return the counts of a chunk."""
+        total = np.count_nonzero(weights) if weights.dtype == bool else weights.sum(dtype=float)
+        return cls(int(np.count_nonzero(signs)), float(total))
+
+
+@dataclass(frozen=True)
+class ClusterSamples:
+    """Validated samples on a cluster, with the operations of `Samples` that linear and latent estimators need."""
+
+    engine: DaskEngine
+    X: Chunks
+    signs: Chunks
+    weights: Chunks
+    counts: tuple[int, ...]
+    """Number of samples of each chunk."""
+    features: FeatureSummary
+    labels: Labels
+    """Form of the labels, without samples."""
+    entries: EntryCounts
+    feature_names: Sequence[str] | None = None
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Numbers of samples, features and labels."""
+        return sum(self.counts), self.features.n_features, self.labels.shape[1]
+
+    @property
+    def example(self) -> Any:
+        """An array without samples, with the features, the format and the precision of X."""
+        zeros = np.zeros((0, self.features.n_features), dtype=self.features.dtype)
+        return sp.csr_array(zeros) if self.features.sparse else zeros
+
+    @property
+    def n_values(self) -> int:
+        """Number of stored values of X."""
+        return self.features.n_nonzero if self.features.sparse else self.features.size
+
+    @property
+    def largest(self) -> float:
+        """The largest absolute value of X."""
+        return self.features.largest
+
+    @property
+    def feature_means(self) -> NDArray[np.float64]:
+        """Means of the features."""
+        return self.features.sums / self.features.n_samples
+
+    @property
+    def n_observed(self) -> int:
+        """Number of observed entries."""
+        return self.entries.n_observed
+
+    @property
+    def total_weight(self) -> float:
+        """Sum of the weights of the entries."""
+        return self.entries.weight
+
+    def multiply_weights(self, factor: float) -> "ClusterSamples":
+        """Return the samples with multiplied entry weights."""
+        weights = self.engine.map(partial(np.multiply, factor), self.weights)
+        return replace(self, weights=weights, entries=self.entries._replace(weight=self.entries.weight * factor))
+
+    def sparsified(self) -> "ClusterSamples":
+        """Return the samples with features that are mostly zero as sparse matrices."""
+        if self.features.sparse or not mostly_zero(self.features.n_nonzero, self.features.size):
+            return self
+        return replace(self, X=self.engine.map(sp.csr_array, self.X), features=replace(self.features, sparse=True))
+
+    def to_device(self, device: str | None) -> "ClusterSamples":
+        """Return the samples, which stay on the workers."""
+        return self
+
+    def rescale(self, scaler: Any) -> "ClusterSamples":
+        """Fit a scaler, and return the samples with scaled features."""
+
+        def total(function: Callable[..., Any], **options: Any) -> Any:
+            return self.engine.sum(function, self.X, **options)
+
+        scaler.fit_total(total, self.shape[0], self.example)
+        return self.transformed(scaler)
+
+    def transformed(self, transformer: Any, dtype: str | None = None) -> "ClusterSamples":
+        """Return the samples with the features of a fitted transformer, in the precision `dtype` if given."""
+        X = self.engine.map(partial(_transform, transformer, dtype), self.X)
+        return replace(self, X=X, features=self.engine.sum(FeatureSummary.of, X))
+
+    def sample(self, max_samples: int) -> Samples:
+        """Return at most `max_samples` evenly spaced samples in memory."""
+        n = self.shape[0]
+        rows = np.linspace(0, n - 1, min(n, max_samples)).astype(np.intp)
+        X, signs, weights = (self.take(chunks, rows) for chunks in (self.X, self.signs, self.weights))
+        return Samples(X, replace(self.labels, signs=signs), weights, self.feature_names)
+
+    def take(self, chunks: Chunks, rows: NDArray[np.intp]) -> Any:
+        """Return some rows of values in chunks, given by increasing numbers, in memory."""
+        inside = locate(self.counts, rows)
+        return join_rows(self.engine.gather(self.engine.map(lambda part, index: part[index], chunks, inside)))
+
+    def sample_features(self, rows: NDArray[np.intp]) -> Any:
+        """Return the features of some samples in memory."""
+        return self.take(self.X, rows)
+
+    def groups(self, centers: NDArray[Any]) -> Chunks:
+        """Return the index of the nearest center of each sample."""
+        return self.engine.map(partial(nearest_center, centers=centers), self.X)
+
+    def hashes(self) -> tuple[str, ...]:
+        """Return a hash of the features, labels and weights of each chunk."""
+        return tuple(self.engine.gather(self.engine.map(hash_rows, self.X, self.signs, self.weights)))
+
+    def problem(self, fit_intercept: bool, group: Chunks | None = None, n_groups: int = 1, **options: Any) -> Problem:
+        """Return the problem to solve, with arrays of the type of the features; options for memory have no effect."""
+        like, engine = self.example, self.engine
+
+        def make_block(X: Any, signs: Any, weights: Any, group: Any) -> Block:
+            return Block(X, move(signs, like), move_weights(weights, like), move(group, like))
+
+        if group is None:
+            group = engine.map(lambda signs: np.zeros(len(signs), dtype=np.int8), self.signs)
+        blocks = engine.map(make_block, self.X, self.signs, self.weights, group)
+        sizes = engine.sum(lambda block: group_sizes(block.group, n_groups, like.dtype), blocks)
+        return Problem(blocks, sizes, self.counts, *self.shape[1:], fit_intercept, engine)
+
+
+def _transform(transformer: Any, dtype: str | None, X: Any) -> Any:
+    return in_precision(transformer.transform(X), dtype)
+
+
+def locate(counts: Sequence[int], rows: Any) -> list[NDArray[np.int64]]:
+    """Return the rows, given by increasing numbers, as positions within the chunks.
+
+    Examples
+    --------
+    >>> from spmld.cluster.samples import locate
+    >>> [part.tolist() for part in locate([2, 3], [1, 2, 4])]
+    [[1], [0, 2]]
+    """
+    starts = [0, *accumulate(counts)]
+    parts = np.split(np.asarray(rows, dtype=np.int64), np.searchsorted(rows, starts[1:-1]))
+    return [part - start for part, start in zip(parts, starts[:-1], strict=True)]

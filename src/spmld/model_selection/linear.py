@@ -1,0 +1,178 @@
+"""Logistic regression of each label below the estimators, and the parts that `MaskedLogistic` and `MaskedRidge` share.
+
+Noise rates, consensus and label frequencies are estimated from the out-of-fold scores of `LogisticModel`.
+"""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+
+from spmld._arrays import move, namespace, numpy_dtype, to_numpy
+from spmld._device import is_tensor
+from spmld._threads import limit_threads, linear_algebra_threads, thread_map
+from spmld.core.designs import Features, Penalty
+from spmld.core.entries import few_for_single_labels
+from spmld.core.initialization import label_means
+from spmld.core.losses import LOSSES, Array, Loss
+from spmld.core.newton import Minimum, newton_minimize
+from spmld.core.problem import Block, Problem
+from spmld.labels import Labels
+from spmld.model_selection.cross_fitting import CrossFit
+from spmld.model_selection.path_search import PathResult, search_path
+from spmld.model_selection.samples import Samples
+
+MAX_MEAN = 0.999
+"""Factor of the mean signs, with which the log-odds of labels with one sign are finite."""
+NOISE_CS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
+"""Inverse regularization strengths of `search_logistic`."""
+NOISE_START = 3
+"""Index of the strength with which the search starts."""
+NOISE_TOL = 3e-3
+"""Tolerance of the models: the floor of the frequency of positives shows at the lowest scores, which converge last."""
+
+
+def linear_problem(samples: Any, fit_intercept: bool, *, separate: bool = True) -> Problem:
+    """Return the problem of linear models of the labels, which are `separate` without a label graph.
+
+    Only observed entries are stored if labels are fitted faster on their observed rows.
+    """
+    n, d, l = samples.shape
+    few = False
+    if separate and isinstance(samples, Samples) and not is_tensor(samples.X):
+        observed = samples.n_observed / (n * l)
+        few = few_for_single_labels(n, d, samples.n_values, observed, not isinstance(samples.X, np.ndarray))
+    # Labels that are fitted in groups need no blocks of samples to bound the memory.
+    return samples.problem(fit_intercept, observed_only=few, max_rows=n if separate else None)
+
+
+def initial_parameters(problem: Problem, intercepts: Array, like: Any, last: Any = None) -> Array:
+    """Return the parameters of models without features or, where a label can be learned, those of the last fit.
+
+    The last fit may have had fewer labels, the first ones. A model without features is the solution for labels that
+    cannot be learned.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    intercepts : array of shape (n_labels,)
+        Intercepts of models without features.
+    like : array or sparse matrix
+        An array with the library and the precision of the features.
+    last : object, optional
+        Object with ``coef_`` and ``intercept_`` if it is fitted.
+    """
+    d, l = problem.n_features, problem.n_labels
+    B = np.zeros((d + int(problem.fit_intercept), l), dtype=numpy_dtype(like))
+    B[d:] = to_numpy(intercepts)
+    if hasattr(last, "coef_") and last.coef_.shape[0] <= l and last.coef_.shape[1] == d:
+        learned = np.flatnonzero(_can_be_learned(problem)[: last.coef_.shape[0]])
+        B[:d, learned] = to_numpy(last.coef_)[learned].T
+        B[d:, learned] = to_numpy(last.intercept_)[learned]
+    return move(B, like)
+
+
+def _can_be_learned(problem: Problem) -> NDArray[np.bool_]:
+    """Return which labels have observed entries, of both classes if there is an intercept."""
+
+    def count(block: Block) -> tuple[Any, Any]:
+        observed = block.J != 0
+        sums = block.entries.column_sums
+        return sums(1.0 * (observed & (block.Y > 0))), sums(1.0 * (observed & (block.Y < 0)))
+
+    positives, negatives = (to_numpy(number) > 0 for number in problem.sum(count))
+    return positives & negatives if problem.fit_intercept else positives | negatives
+
+
+def mean_signs(problem: Problem, like: Any) -> Array:
+    """Return the mean sign of each label, or zeros for models without intercepts."""
+    zeros = move(np.zeros(problem.n_labels, dtype=numpy_dtype(like)), like)
+    return label_means(problem, zeros) if problem.fit_intercept else zeros
+
+
+def frequency_log_odds(means: Array) -> Array:
+    """Return the log-odds of the frequency of positives, which is finite even for labels with one sign only."""
+    return 2 * namespace(means).atanh(MAX_MEAN * means)
+
+
+def solve_linear(
+    problem: Problem,
+    loss: Loss | tuple[Loss, ...],
+    penalty: Penalty,
+    B: Array,
+    intercepts: Array,
+    *,
+    n_jobs: int | None = None,
+    **tolerances: Any,
+) -> Minimum:
+    """Minimize the loss of linear models plus a penalty, see `newton_minimize`."""
+    grouped = penalty.separable and problem.engine.selects_labels and not hasattr(B, "detach")
+    # Groups of labels in threads are faster than threads within the products of a group.
+    n_threads = linear_algebra_threads() if n_jobs is None else n_jobs
+    with thread_map(n_threads if grouped else 1) as over:
+        design, options = Features(problem.fit_intercept), {"over": over, "reorthogonalize": True, **tolerances}
+        return newton_minimize(problem, loss, design, penalty, B, intercepts=intercepts, **options)
+
+
+class LogisticModel(BaseEstimator):
+    """Logistic regression of each label on its observed entries, which starts from its last fit.
+
+    It is `MaskedLogistic` without validation.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Inverse regularization strength.
+    tol : float, default=1e-3
+        Tolerance, as in `MaskedLogistic`.
+    device : str or None, default=None
+        Device of torch to fit on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.labels import read_labels
+    >>> from spmld.model_selection.linear import LogisticModel
+    >>> from spmld.model_selection.samples import Samples
+    >>> labels = read_labels([[1, 0], [0, None], [None, 1]])
+    >>> samples = Samples(np.array([[0.0], [1.0], [2.0]]), labels, labels.observed)
+    >>> LogisticModel().fit_samples(samples).coef_.ravel().round(2)
+    array([-0.44,  0.67])
+    """
+
+    def __init__(self, C: float = 1.0, tol: float = 1e-3, device: str | None = None):
+        self.C = C
+        self.tol = tol
+        self.device = device
+
+    def fit_samples(self, samples: Samples) -> Self:
+        """Fit the model to samples."""
+        with limit_threads(samples.n_values * samples.shape[2]):
+            samples = samples.sparsified().to_device(self.device)
+            problem = linear_problem(samples, True)
+            intercepts = frequency_log_odds(mean_signs(problem, samples.X))
+            B = initial_parameters(problem, intercepts, samples.X, self)
+            penalty = Penalty(1 / self.C, True)
+            result = solve_linear(problem, LOSSES["logistic"], penalty, B, intercepts, tol=self.tol)
+        self.coef_ = to_numpy(result.B[:-1, :].T)
+        self.intercept_ = to_numpy(result.B[-1, :])
+        return self
+
+    def decision_function(self, X: Any) -> Any:
+        """Return the log-odds."""
+        return X @ move(self.coef_.T, X) + move(self.intercept_, X)
+
+
+def entry_log_loss(Y: Any, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the log loss of each entry, NaN where labels are missing."""
+    signs = Y.write_with_missing(None) if isinstance(Y, Labels) else Y
+    return np.asarray(LOSSES["logistic"].value(signs, scores))
+
+
+def search_logistic(samples: Samples, cross: CrossFit, device: str | None = None) -> PathResult:
+    """Return the logistic regression with the lowest out-of-fold log loss, for scaled features."""
+    model = LogisticModel(tol=NOISE_TOL, device=device)
+    models = [clone(model) for _ in cross.folds]
+    return search_path(models, [{"C": C} for C in NOISE_CS], samples, cross, entry_log_loss, start=NOISE_START)

@@ -1,0 +1,208 @@
+"""Search along a path of settings of an estimator, by the loss of out-of-fold scores."""
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy, deepcopy
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spmld.labels import Labels
+from spmld.labels.encoding import SIGNS
+from spmld.model_selection.cross_fitting import CrossFit, fit_folds, out_of_fold_scores
+from spmld.model_selection.samples import Samples
+
+Params = Mapping[str, Any]
+SampleLoss = Callable[[Any, Any], NDArray[np.float64]]
+"""``loss(labels, scores)`` returns an array of losses, whose mean is to be minimized."""
+MIN_LOSS = 1e-9
+"""Lower bound of a loss, so that weights can be computed from its inverse."""
+MAX_SCORED = 20_000
+"""Maximum number of samples from which the loss of a setting is computed."""
+
+
+def spacing(n: int, max_samples: int) -> int:
+    """Return the distance of at most `max_samples` evenly spaced samples.
+
+    Examples
+    --------
+    >>> from spmld.model_selection.path_search import spacing
+    >>> spacing(25_000, 10_000)
+    3
+    """
+    return -(-n // max_samples)
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Loss of the out-of-fold scores of evenly spaced samples."""
+
+    signs: NDArray[np.int8]
+    loss: SampleLoss
+
+    @property
+    def step(self) -> int:
+        """Distance of the samples."""
+        return spacing(len(self.signs), MAX_SCORED)
+
+    def mean(self, scores: NDArray[Any]) -> float:
+        """Return the mean loss of scores."""
+        losses = self.loss(Labels(self.signs[:: self.step], SIGNS), scores[:: self.step])
+        return float(np.nanmean(losses))
+
+    def significant_increase(self, scores: NDArray[Any], others: NDArray[Any], tested: NDArray[np.intp]) -> float:
+        """Return how much higher the mean loss of scores is than that of others on some samples.
+
+        It is 0 if it is less than two standard errors, or if the samples have no losses of their own.
+        """
+        rows = tested[tested % self.step == 0]
+        labels = Labels(self.signs[rows], SIGNS)
+        difference = self.loss(labels, scores[rows]) - self.loss(labels, others[rows])
+        if difference.ndim > 1:  # entries of a sample are dependent
+            difference = np.nanmean(difference[(~np.isnan(difference)).any(axis=1)], axis=1)
+        difference = difference[~np.isnan(difference)]
+        if len(difference) < 2:
+            return 0.0
+        mean = float(difference.mean())
+        error = float(difference.std()) / np.sqrt(len(difference))
+        return mean if mean > 2 * error else 0.0
+
+
+class PathResult(NamedTuple):
+    """The best setting of a path.
+
+    Attributes
+    ----------
+    params : dict
+        Parameters of the estimator.
+    scores : ndarray of shape (n_samples, n_labels)
+        Out-of-fold scores.
+    loss : float
+        Mean loss of the scores.
+    estimators : list
+        The fitted estimator of each fold.
+
+    Examples
+    --------
+    See `search_path`.
+    """
+
+    params: Params
+    scores: NDArray[Any]
+    loss: float
+    estimators: list[Any]
+
+
+def search_path(
+    estimators: Sequence[Any],
+    path: Sequence[Params],
+    samples: Samples,
+    cross: CrossFit,
+    loss: SampleLoss,
+    *,
+    start: int = 0,
+    record: Callable[[Params, float], bool] | None = None,
+) -> PathResult:
+    """Return the setting with the lowest held-out loss, by hill climbing along a path.
+
+    The search evaluates the setting `start` and its successor. It moves on while the loss decreases, toward the
+    end of the path or, if the successor is not better, toward its beginning. Each fit starts from the last one if the
+    estimator has a warm start. A setting that is significantly worse than the best one on the first fold is not fitted
+    to the others (a race, Maron and Moore 1994).
+
+    Parameters
+    ----------
+    estimators : sequence of estimators
+        An estimator for each fold, fitted in place.
+    path : sequence of dict
+        Settings: parameters of the estimators.
+    samples : Samples
+        Samples.
+    cross : CrossFit
+        Folds.
+    loss : callable
+        ``loss(labels, scores)`` returns an array of losses.
+    start : int, default=0
+        Index of the setting with which the search starts.
+    record : callable, optional
+        Called with the parameters and the loss of each setting. If it returns True the search stops. The loss of a
+        setting that was fitted to the first fold only is that of the best setting plus the difference on this fold.
+
+    Returns
+    -------
+    PathResult
+
+    References
+    ----------
+    Maron, O. and Moore, A. W. (1994). Hoeffding races: accelerating model selection search for classification and
+    function approximation. NeurIPS 6, 59-66.
+
+    Examples
+    --------
+    >>> from spmld import MaskedLogistic
+    >>> from spmld.datasets import make_planted
+    >>> from spmld.labels import read_labels
+    >>> from spmld.model_selection import make_folds
+    >>> from spmld.model_selection.cross_fitting import CrossFit
+    >>> from spmld.model_selection.linear import entry_log_loss
+    >>> from spmld.model_selection.path_search import search_path
+    >>> from spmld.model_selection.samples import Samples
+    >>> data = make_planted(n_samples=300, random_state=0)
+    >>> samples = Samples(data.X, read_labels(data.Y), data.Y >= 0)
+    >>> cross = CrossFit(make_folds(3, data.X, data.Y, random_state=0), 300)
+    >>> models, path = [MaskedLogistic() for _ in range(3)], [{"C": 1e-4}, {"C": 1.0}]
+    >>> search_path(models, path, samples, cross, entry_log_loss).params
+    {'C': 1.0}
+    """
+    models = list(estimators)
+    held_out = HeldOut(samples.signs, loss)
+    every = held_out.step == 1
+    scored = cross if every else cross.testing(np.arange(samples.shape[0]) % held_out.step == 0)
+    losses: dict[int, float] = {}
+    best = PathResult({}, np.empty(0), np.inf, [])
+    stopped = False
+
+    def fit(params: Params) -> tuple[NDArray[Any] | None, float]:
+        """Cross-fit a setting, and return its scores, or None if it loses the race on the first fold, and its loss."""
+        for model in models:
+            model.set_params(**params)
+        fitted: list[Any] = []
+        if best.estimators and len(cross.folds) > 1:
+            first = scored.part(slice(1))
+            fitted = fit_folds(first, models[:1], samples)
+            scores = out_of_fold_scores(first, fitted, samples)
+            increase = held_out.significant_increase(scores, best.scores, first.folds[0][1])
+            if increase > 0:
+                return None, best.loss + increase
+        rest = slice(len(fitted), None)
+        fitted += fit_folds(cross.part(rest), models[rest], samples)
+        scores = out_of_fold_scores(scored, fitted, samples)
+        return scores, max(held_out.mean(scores), MIN_LOSS)
+
+    def evaluate(index: int) -> float:
+        """Return the loss of a setting of the path, which is infinite beyond the ends and after a stop."""
+        nonlocal best, stopped
+        if stopped or not 0 <= index < len(path):
+            return np.inf
+        params = path[index]
+        scores, losses[index] = fit(params)
+        if scores is not None and losses[index] < best.loss:
+            # A later fit may change arrays of the estimators, from which all samples are scored at the end.
+            keep = copy if every else deepcopy
+            best = PathResult(params, scores, losses[index], [keep(model) for model in models])
+        stopped = record is not None and record(params, losses[index])
+        return losses[index]
+
+    evaluate(start)
+    for step in (1, -1):
+        index = start
+        while evaluate(index + step) < losses[index]:
+            index += step
+        if index != start:
+            break
+    if every:
+        return best
+    labeled = [bool(samples.weights[train].any()) for train, _ in cross.folds]
+    fitted = [model if observed else None for model, observed in zip(best.estimators, labeled, strict=True)]
+    return best._replace(scores=out_of_fold_scores(cross, fitted, samples))
