@@ -25,7 +25,6 @@ SLOW = (
     "memory",
     "million",
     "monitoring",
-    "out_of_core",
     "precision",
     "refit",
     "review",

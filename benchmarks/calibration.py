@@ -18,11 +18,11 @@ from scipy.special import expit
 from spmld import LabelPrior, MaskedLogistic, SelfPacedEnsemble
 from spmld._table import TextTable
 from spmld.audit import find_label_issues
-from spmld.ensemble.noise_scores import NOISE_CS
 from spmld.estimators import FeatureScaler
 from spmld.labels import hide_labels
 from spmld.metrics import log_loss, micro_f1
 from spmld.model_selection import cross_fit, make_folds
+from spmld.model_selection.linear import NOISE_CS
 
 N_CELLS, N_TEST, N_FEATURES = 120, 2000, 20
 STRENGTHS, FREQUENCIES = (0.3, 0.6, 1.0, 1.5, 2.0, 4.0), (0.02, 0.05, 0.1, 0.3, 0.5)

@@ -22,7 +22,7 @@ import numpy as np
 from distributed import Client, LocalCluster
 
 from spmld import SPMLD
-from spmld.scale.cluster import DaskEngine
+from spmld.cluster.engine import DaskEngine
 
 D, L, K, N_ITER, N_CHUNKS = 100, 50, 20, 4, 2
 

@@ -4,7 +4,7 @@ PUBLIC = {
     "spmld": (
         "Estimators and model files",
         "SelfPacedEnsemble SPMLD GLOCAL SelfPacedClassifier HierarchicalClassifier MaskedLogistic MaskedRidge "
-        "MaskedBoosting MaskedForest PerLabelClassifier LEML MLLRC MLkNN LabelPrior RowBlocks "
+        "MaskedBoosting MaskedForest PerLabelClassifier LEML MLLRC MLkNN LabelPrior "
         "save load model_info ModelInfo export_onnx explain top_features",
     ),
     "spmld.estimators": (
@@ -12,7 +12,6 @@ PUBLIC = {
         "MultiLabelEstimator Completion FeatureScaler positive_unlabeled",
     ),
     "spmld.ensemble": ("Components of the ensemble", "View DependencyCorrection"),
-    "spmld.scale": ("Row blocks", ""),
     "spmld.labels": (
         "Labels with missing entries",
         "Hierarchy read_labels Labels LabelWarning read_tags decode_missing hide_labels corrupt_labels",

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from sklearn.pipeline import make_pipeline
 
-from spmld import MaskedLogistic, RowBlocks
+from spmld import MaskedLogistic
 from spmld.datasets import from_frame
 from spmld.labels import decode_missing, hide_labels
 from spmld.tables import TableEncoder, TableError
@@ -71,13 +71,12 @@ def test_a_pipeline_predicts_from_tables():
     assert model[-1].label_names_ == list(LABELS)
 
 
-@pytest.mark.parametrize("blocks", [False, True])
-def test_completed_labels_are_given_back_as_what_came_in(blocks):
+def test_completed_labels_are_given_back_as_what_came_in():
     X = np.random.default_rng(0).normal(size=(N, 3))
     Y = pl.DataFrame({"sad": [("no", "yes", None)[i % 3] for i in range(N)], "calm": ["yes", "no"] * (N // 2)})
     model = MaskedLogistic().fit(X, Y)
     expected = model.complete(X, Y.to_pandas())
-    completion = model.complete(RowBlocks(X, Y, block_rows=17)) if blocks else model.complete(X, Y)
+    completion = model.complete(X, Y)
     for values, pandas_values in zip(completion, expected, strict=True):
         assert isinstance(values, pl.DataFrame)
         assert values.columns == Y.columns

@@ -213,7 +213,7 @@ def test_a_vector_of_words():
     ("change", "message"),
     [
         ({"estimator": "logistic"}, "estimator must be None or an estimator with a fit method, got 'logistic'"),
-        ({"X": DATA.X[:-1]}, "X and Y must have the same number of samples, got 599 and 600"),
+        ({"X": DATA.X[:-1]}, "X and Y must have the same number of samples, got inconsistent numbers: 599 and 600"),
         ({"Y": None}, "Y must be a label matrix, got None"),
         ({"Y": np.full(TRUTH.shape, 7)}, "Y "),
         ({"trusted": np.ones(3, bool)}, r"trusted must have shape \(600, 6\) or \(600,\), got \(3,\)"),

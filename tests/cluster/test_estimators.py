@@ -6,8 +6,9 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from spmld import GLOCAL, LEML, MLLRC, SPMLD, MaskedLogistic, MaskedRidge, MLkNN, SelfPacedEnsemble
+from spmld import GLOCAL, LEML, MLLRC, SPMLD, LabelPrior, MaskedLogistic, MaskedRidge, SelfPacedEnsemble
 from spmld.datasets import make_planted
+from spmld.ensemble import ensemble
 from spmld.metrics import evaluate
 
 dask = pytest.importorskip("dask")
@@ -47,15 +48,23 @@ def test_a_fit_on_workers_equals_a_fit_in_memory(client, model):
     assert_same_fit(clone(model).fit(X, Y), clone(model).fit(*collections()))
 
 
-ENSEMBLE = {"random_state": 0, "views": ("kernel",), "Cs": (10.0,), "n_landmarks": 20, "cv": 3, "keep_fraction": 0.9}
-
-
-def test_an_ensemble_on_workers_equals_one_in_memory(client):
-    local = SelfPacedEnsemble(**ENSEMBLE).fit(X, Y)
-    remote = SelfPacedEnsemble(**ENSEMBLE).fit(*collections(chunks=(0, 1, 150, 0, 88, 1)))
+def test_an_ensemble_on_workers_equals_one_in_memory_if_all_samples_are_searched(client):
+    """Views are fitted to the chunks, with the settings and the calibration of the fit in memory."""
+    options = {"random_state": 0, "Cs": (3.0, 10.0), "n_landmarks": 20, "keep_fraction": 1.0, "n_trees": (20,)}
+    local = SelfPacedEnsemble(**options).fit(X, Y)
+    remote = SelfPacedEnsemble(**options).fit(*collections(chunks=(0, 1, 150, 0, 88, 1)))
     assert_same_fit(local, remote)
-    np.testing.assert_allclose(remote.predict_proba(X), local.predict_proba(X), atol=1e-6)
-    np.testing.assert_allclose(remote.cv_results_[0]["loss"], local.cv_results_[0]["loss"], rtol=1e-8)
+    assert remote.cv_results_ == local.cv_results_
+    np.testing.assert_array_equal(remote.out_of_fold_scores_, local.out_of_fold_scores_)
+
+
+def test_an_ensemble_on_workers_searches_a_sample_and_fits_all_samples(client, monkeypatch):
+    monkeypatch.setattr(ensemble, "MAX_SEARCHED", 120)
+    model = SelfPacedEnsemble(random_state=0, views=("ridge",), alphas=(1.0,), keep_fraction=1.0).fit(*collections())
+    assert model.out_of_fold_scores_.shape == (120, 5)
+    Z = model.transformers_["ridge"].transform(X)
+    expected = MaskedRidge(tol=model.estimators_["ridge"].tol).fit(Z.astype(np.float32), Y)
+    np.testing.assert_allclose(model.estimators_["ridge"].coef_, expected.coef_, atol=1e-5)
 
 
 def test_uneven_empty_and_single_row_chunks_and_other_chunks_of_labels(client):
@@ -125,8 +134,8 @@ def test_a_vector_of_labels(client):
 
 def test_bad_collections_raise_errors_that_name_the_cause(client):
     features, labels = collections()
-    with pytest.raises(TypeError, match="MLkNN requires X in memory"):
-        MLkNN().fit(features, labels)
+    with pytest.raises(TypeError, match="LabelPrior requires X in memory"):
+        LabelPrior().fit(features, labels)
     with pytest.raises(ValueError, match="same number of samples"):
         SPMLD().fit(features, labels[:100])
     with pytest.raises(ValueError, match="y is required"):

@@ -1,10 +1,8 @@
 """The outer iteration: records, callback and status."""
 
-import numpy as np
 import pytest
 
 from spmld.core.iteration import Status, iterate
-from spmld.core.lazy_matrix import LazyMatrix, loaded
 
 
 def halve(number, x):
@@ -38,15 +36,3 @@ def test_callback_stops_after_the_iteration_and_takes_precedence():
     result = iterate(halve, 1.0, max_iter=10, callback=callback)
     assert result.status is Status.STOPPED
     assert all(a is b for a, b in zip(records, result.history, strict=True))
-
-
-def test_a_lazy_matrix_is_read_once_for_consecutive_products():
-    first, second, recent, reads = np.array([[1.0, 2.0], [0.0, 1.0]]), np.eye(2), {}, []
-    A, B = (LazyMatrix(lambda M=M: reads.append(M) or M, (2, 2), recent) for M in (first, second))
-    np.testing.assert_array_equal(A @ second, first)
-    np.testing.assert_array_equal(A.T @ second, first.T)
-    assert len(reads) == 1
-    np.testing.assert_array_equal(loaded(B), second)
-    np.testing.assert_array_equal(loaded(A), first)
-    assert len(reads) == 3
-    assert loaded(first) is first

@@ -8,8 +8,9 @@ from spmld.datasets import make_planted
 from spmld.ensemble.completion_trees import CompletionTrees
 from spmld.labels import LabelWarning, hide_labels
 from spmld.metrics import log_loss, macro_auc
+from spmld.model_selection.cross_fitting import CrossFit
 
-FOLDS = [np.arange(900) % 3 == k for k in range(3)]
+FOLDS = CrossFit.of(np.arange(900) % 3)
 
 
 def exclusive(n=900, seed=0):

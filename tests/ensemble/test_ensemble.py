@@ -6,26 +6,27 @@ from functools import partial
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_info
 
 from spmld import MaskedLogistic, MaskedRidge, MLkNN, SelfPacedClassifier, SelfPacedEnsemble
 from spmld.datasets import make_planted
-from spmld.ensemble import View
-from spmld.ensemble import training_data as training_data_module
+from spmld.ensemble import View, weighting
+from spmld.ensemble import ensemble as ensemble_module
 from spmld.ensemble import views as views_module
-from spmld.ensemble.held_out_loss import HeldOutLoss
-from spmld.ensemble.training_data import TrainingData
-from spmld.ensemble.view_fitting import search_path
 from spmld.ensemble.views import linear_view, ridge_view, uses_graph
 from spmld.ensemble.weighting import view_weights
 from spmld.estimators import FeatureScaler
 from spmld.estimators.scaling import LandmarkFeatures
 from spmld.labels import Labels, corrupt_labels, hide_labels, read_labels
 from spmld.metrics import evaluate, ranking_loss
-from spmld.model_selection import make_folds
+from spmld.model_selection import make_folds, path_search
+from spmld.model_selection.cross_fitting import CrossFit, cross_fit_scores, fit_samples
+from spmld.model_selection.held_out_loss import HeldOutLoss
+from spmld.model_selection.path_search import HeldOut, search_path
+from spmld.model_selection.samples import Samples
 
 DATA = make_planted(n_samples=240, random_state=0)
 Y = np.asarray(hide_labels(DATA.Y, observed_fraction=0.6, random_state=0), dtype=float)
@@ -40,11 +41,17 @@ def losses_of(part, fitted):
     return {repr(r["choice"]): r["loss"] for r in fitted.cv_results_ if r["part"] == part}
 
 
-def training_data(Y=Y, X=DATA.X, n_folds=3):
-    signs = 2 * Y - 1
-    return TrainingData.in_memory(
-        X, signs, (~np.isnan(signs)).astype(float), make_folds(n_folds, X, signs, random_state=0)
-    )
+def samples_and_folds(Y=Y, X=DATA.X, n_folds=3):
+    """Return samples and their folds."""
+    labels = read_labels(2 * Y - 1)
+    cross = CrossFit(make_folds(n_folds, X, 2 * Y - 1, random_state=0), len(X))
+    return Samples(X, labels, labels.observed.astype(float)), cross
+
+
+def search(view, samples, cross, **options):
+    """Search the path of a view."""
+    models = [clone(view.estimator) for _ in cross.folds]
+    return search_path(models, view.path, samples, cross, HeldOutLoss(), start=view.start, **options)
 
 
 @pytest.mark.parametrize(
@@ -93,52 +100,48 @@ def test_a_view_has_one_of_two_precisions():
     assert model(views=(double,)).fit(DATA.X.astype(np.float32), Y).estimators_["double"].coef_.dtype == np.float64
 
 
-class Landscape:
-    """Training data on which the setting alpha=i + 1 has the i-th loss."""
+class Constant(BaseEstimator):
+    """Estimator whose scores are its parameter."""
 
-    n_folds = 1
+    def __init__(self, value=0.0):
+        self.value = value
 
-    def __init__(self, values):
-        self.values, self.evaluated = values, []
-
-    def select_folds(self, chosen):
+    def fit_samples(self, samples):
         return self
 
-    def scored(self):
-        return self
-
-    def fit_folds(self, estimators):
-        self.evaluated.append(int(estimators[0].alpha) - 1)
-        return estimators
-
-    def score(self, models):
-        return (self.values[self.evaluated[-1]],)
-
-    def mean_loss(self, scores):
-        return scores[0]
+    def decision_function(self, X):
+        return np.full((len(X), 1), self.value)
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 6])
 def test_hill_climbing_finds_the_optimum_of_a_unimodal_path_and_evaluates_no_setting_beyond_its_neighbors(length):
     for start, best in np.ndindex(length, length):
-        data = Landscape([1.0 + abs(i - best) for i in range(length)])
-        path = [{"alpha": i + 1.0} for i in range(length)]
-        result = search_path(View("ridge", FeatureScaler(), MaskedRidge(), path, start), data)
+        path, evaluated = [{"value": float(i)} for i in range(length)], []
+        samples, rows = Samples(np.zeros((2, 1)), read_labels([[1], [0]]), np.ones((2, 1))), np.arange(2)
+        result = search_path(
+            [Constant()],
+            path,
+            samples,
+            CrossFit([(rows, rows)], 2),
+            lambda _, scores, best=best: 1.0 + abs(scores - best),
+            start=start,
+            record=lambda params, loss, seen=evaluated: seen.append(int(params["value"])),
+        )
         assert (result.params, result.loss) == (path[best], 1.0)
         # The successor of the first setting shows the direction, and the search ends one setting beyond the best.
         first, last = best - 1 if best <= start else start, max(start, best) + 1
-        assert sorted(data.evaluated) == [i for i in range(length) if first <= i <= last]
+        assert sorted(evaluated) == [i for i in range(length) if first <= i <= last]
 
 
 def test_a_path_search_returns_the_setting_with_the_lowest_loss():
-    view, data, records = linear_view((3.0, 30.0)), training_data(), []
-    result = search_path(view, data, records.append)
-    assert result.loss == min(record["loss"] for record in records)
-    assert result.loss == pytest.approx(ranking_loss(Y, result.scores[0]))
-    assert result.params == next(record["choice"] for record in records if record["loss"] == result.loss)
+    view, records = linear_view((3.0, 30.0)), []
+    result = search(view, *samples_and_folds(), record=lambda *record: records.append(record))
+    assert result.loss == min(loss for _, loss in records)
+    assert result.loss == pytest.approx(ranking_loss(Y, result.scores))
+    assert result.params == next(params for params, loss in records if loss == result.loss)
     assert len(records) == len(view.path) == 2
     stopped = []
-    result = search_path(view, data, lambda record: stopped.append(record) or True)
+    result = search(view, *samples_and_folds(), record=lambda *record: stopped.append(record) or True)
     assert result.params == view.path[view.start]
     assert len(stopped) == 1
 
@@ -147,23 +150,22 @@ def test_a_setting_that_is_much_worse_on_the_first_fold_is_not_fitted_to_the_oth
     fitted = []
 
     class Counted(MaskedRidge):
-        def _fit_data(self, data):
+        def _fit(self, samples):
             fitted.append(self.alpha)
-            return super()._fit_data(data)
+            super()._fit(samples)
 
     planted = make_planted(n_samples=900, random_state=0)
     Y, path = 1.0 * planted.Y, [{"alpha": alpha} for alpha in (1.0, 1.1, 1e5)]
-    data = training_data(Y, planted.X)
-    result = search_path(View("ridge", FeatureScaler(), Counted(), path, start=1), data)
+    samples, cross = samples_and_folds(Y, planted.X)
+    result = search(View("ridge", FeatureScaler(), Counted(), path, start=1), samples, cross)
     assert {alpha: fitted.count(alpha) for alpha in fitted} == {1.0: 3, 1.1: 3, 1e5: 1}
-    first = data.select_folds(slice(1))
-    (worst,) = first.fit_folds([MaskedRidge(alpha=1e5)])
-    tested = data.folds.test[0][0]
-    scores = first.score([worst])[0]
-    increase = ranking_loss(Y[tested], scores[tested]) - ranking_loss(Y[tested], result.scores[0][tested])
-    assert first.significant_increase((scores,), result.scores) == pytest.approx(increase)
-    assert first.significant_increase(result.scores, (scores,)) == 0
-    assert first.significant_increase(result.scores, result.scores) == 0
+    train, tested = cross.folds[0]
+    worst = fit_samples(MaskedRidge(alpha=1e5), samples.rows(train)).decision_function(planted.X)
+    increase = ranking_loss(Y[tested], worst[tested]) - ranking_loss(Y[tested], result.scores[tested])
+    held_out = HeldOut(samples.signs, HeldOutLoss())
+    assert held_out.significant_increase(worst, result.scores, tested) == pytest.approx(increase)
+    assert held_out.significant_increase(result.scores, worst, tested) == 0
+    assert held_out.significant_increase(result.scores, result.scores, tested) == 0
 
 
 @pytest.mark.parametrize("make_view", [linear_view, ridge_view])
@@ -175,13 +177,13 @@ def test_paths_increase_and_start_near_the_usual_strength(make_view):
 
 def test_a_path_search_works_with_any_estimator():
     view = View("ridge", FeatureScaler(), MaskedRidge(), [{"alpha": alpha} for alpha in (1e4, 1.0)])
-    result = search_path(view, training_data())
+    result = search(view, *samples_and_folds())
     assert result.params == {"alpha": 1.0}
     folds = make_folds(3, DATA.X, 2 * Y - 1, random_state=0)
     expected = np.zeros(Y.shape)
     for train, test in folds:
         expected[test] = MaskedRidge(alpha=1.0).fit(DATA.X[train], Y[train]).decision_function(DATA.X[test])
-    np.testing.assert_allclose(result.scores[0], expected, atol=1e-10)
+    np.testing.assert_allclose(result.scores, expected, atol=1e-10)
 
 
 def test_the_maximum_number_of_records():
@@ -311,24 +313,24 @@ def test_invalid_parameters_are_named(changes, message):
 def test_calibrations_use_a_part_of_many_samples(monkeypatch):
     """With every second sample, the parameters are almost those of all samples."""
     expected = model().fit(DATA.X, Y)
-    monkeypatch.setattr(training_data_module, "MAX_CALIBRATED", 120)
+    for module in (weighting, ensemble_module):
+        monkeypatch.setattr(module, "MAX_CALIBRATED", 120)
     fitted = model().fit(DATA.X, Y)
     for name, calibration in expected.mixture_.calibrations_.items():
         assert fitted.mixture_.calibrations_[name].slope_ != calibration.slope_
         assert fitted.mixture_.calibrations_[name].slope_ == pytest.approx(calibration.slope_, rel=0.2)
-    assert training_data_module.spacing(len(DATA.X)) == 2
 
 
 def test_losses_of_many_samples_are_those_of_a_part(monkeypatch):
-    data = training_data()
-    scores = search_path(linear_view([3.0]), data).scores
-    assert data.mean_loss(scores) == pytest.approx(ranking_loss(Y, scores[0]))
-    monkeypatch.setattr(training_data_module, "MAX_SCORED", 120)
-    expected = pytest.approx(ranking_loss(Y[::2], scores[0][::2]))
-    assert data.mean_loss(scores) == expected
-    result = search_path(linear_view([3.0]), data)
+    samples, cross = samples_and_folds()
+    scores, held_out = search(linear_view([3.0]), samples, cross).scores, HeldOut(samples.signs, HeldOutLoss())
+    assert held_out.mean(scores) == pytest.approx(ranking_loss(Y, scores))
+    monkeypatch.setattr(path_search, "MAX_SCORED", 120)
+    expected = pytest.approx(ranking_loss(Y[::2], scores[::2]))
+    assert held_out.mean(scores) == expected
+    result = search(linear_view([3.0]), samples, cross)
     assert result.loss == expected
-    np.testing.assert_array_equal(result.scores[0], scores[0])
+    np.testing.assert_array_equal(result.scores, scores)
 
 
 @pytest.mark.parametrize("estimator", [MaskedRidge(), SelfPacedClassifier(LogisticRegression()), MLkNN()])
@@ -337,9 +339,13 @@ def test_labels_that_were_read_before_give_the_fits_of_labels_with_nan(estimator
     folds = make_folds(2, X, signs, random_state=0)
     read = Labels(read_labels(signs).signs, np.array([-1, 1]))
     weights = ~np.isnan(signs)
-    (expected,) = TrainingData.in_memory(X, signs, weights.astype(float), folds).cross_fit(estimator)[1]
-    (scores,) = TrainingData.in_memory(X, read, weights, folds).cross_fit(estimator)[1]
-    np.testing.assert_array_equal(scores, expected)
+    expected = np.zeros(signs.shape)
+    for train, test in folds:
+        options = {"entry_weight": weights[train].astype(float)}
+        expected[test] = clone(estimator).fit(X[train], signs[train], **options).decision_function(X[test])
+    models = [clone(estimator) for _ in folds]
+    scores = cross_fit_scores(CrossFit(folds, len(X)), models, Samples(X, read, weights))
+    np.testing.assert_allclose(scores, expected, atol=1e-12)
 
 
 def test_a_view_of_another_library_gets_labels_with_nan():

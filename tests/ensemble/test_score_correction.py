@@ -8,13 +8,14 @@ import spmld
 from spmld import SelfPacedEnsemble
 from spmld.core.losses import logistic
 from spmld.datasets import make_planted
+from spmld.ensemble.folds import learned_entries
 from spmld.ensemble.score_correction import ScoreCorrection
-from spmld.ensemble.training_data import TrainingData
 from spmld.ensemble.weighting import ViewMixture
 from spmld.labels import Labels, read_labels
 from spmld.labels.encoding import SIGNS
 from spmld.metrics import macro_f1
 from spmld.model_selection import make_folds
+from spmld.model_selection.cross_fitting import CrossFit
 from spmld.noise import NoiseRates, PooledCalibration
 from spmld.noise.calibration import trusted_weight
 
@@ -162,10 +163,10 @@ def test_labels_that_a_fold_could_not_learn_are_not_used_for_calibration():
     spoiled = scores.copy()
     spoiled[test, -1] = -1e3
     labels = read_labels(signs)
-    training = TrainingData.in_memory(scores, labels, labels.observed, folds)
-    (fold,), (learned,) = training.folds.number, training.learned()
+    cross = CrossFit(folds, len(signs))
+    learned = learned_entries(labels.signs, cross)
     first, second = (
-        ScoreCorrection(dependency_weight=0.0, completion_weight=0.0).fit(s, labels, np.ones(s.shape), fold, learned)
+        ScoreCorrection(dependency_weight=0.0, completion_weight=0.0).fit(s, labels, np.ones(s.shape), cross, learned)
         for s in (scores, spoiled)
     )
     np.testing.assert_allclose(first.calibration_.slope_, second.calibration_.slope_, rtol=1e-10)
@@ -176,7 +177,7 @@ def test_few_samples_share_one_shift():
     scores, signs = scores_and_signs(n=99)
     signs[:, 0] = np.where(np.arange(99) % 10 == 0, -1, 1)  # contradicts the scores
     few, many = (
-        ScoreCorrection().fit(s, read_labels(y), np.ones(s.shape), np.arange(len(s)) % 3)
+        ScoreCorrection().fit(s, read_labels(y), np.ones(s.shape), CrossFit.of(np.arange(len(s)) % 3))
         for s, y in ((scores, signs), (np.tile(scores, (2, 1)), np.tile(signs, (2, 1))))
     )
     assert np.abs(few.calibration_.label_shifts_).max() < 1e-6
@@ -187,7 +188,7 @@ def test_scores_that_do_not_predict_the_labels_keep_their_order_with_known_label
     scores, signs = scores_and_signs()
     opposite = read_labels(-signs)
     correction = ScoreCorrection(dependency_weight=0.0, completion_weight=0.0)
-    correction.fit(scores, opposite, np.ones(signs.shape), np.arange(len(scores)) % 3)
+    correction.fit(scores, opposite, np.ones(signs.shape), CrossFit.of(np.arange(len(scores)) % 3))
     ascending = np.sort(scores, axis=0)
     known = Labels(np.zeros_like(signs), SIGNS)
     for result in (correction.correct(ascending), correction.completed_probabilities(ascending, known)):

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from spmld import GLOCAL, LEML, SPMLD, MaskedLogistic, MaskedRidge
-from spmld.scale.block_data import BlockData
+from spmld.model_selection.samples import Samples
 
 RNG = np.random.default_rng(0)
 X = sp.csr_array(sp.random(3000, 4000, density=0.01, random_state=0))
@@ -29,14 +29,14 @@ each_estimator = pytest.mark.parametrize(
 
 def fit(estimator, monkeypatch, observed_only):
     """Fit with or without the missing entries, and return the scores."""
-    stored, make_problem = [], BlockData.problem
+    stored, make_problem = [], Samples.problem
 
     def make(*args, **options):
         problem = make_problem(*args, **{**options, "observed_only": observed_only})
         stored.append(problem.blocks[0].Y.ndim == 1)
         return problem
 
-    monkeypatch.setattr(BlockData, "problem", make)
+    monkeypatch.setattr(Samples, "problem", make)
     options = {"trusted": TRUSTED} if estimator.uses_trusted() else {}
     scores = estimator.fit(X, Y, **options).decision_function(X)
     monkeypatch.undo()
@@ -59,7 +59,7 @@ def test_few_entries_are_noticed(estimator, monkeypatch):
         shapes.append(options["observed_only"])
         raise StopIteration
 
-    monkeypatch.setattr(BlockData, "problem", stop)
+    monkeypatch.setattr(Samples, "problem", stop)
     for labels in (Y, np.where(np.isnan(Y), 0, Y)):
         with pytest.raises(StopIteration):
             estimator.fit(sp.hstack([X, sp.csr_array((3000, 30_000))]).tocsr() if labels is Y else X[:, :50], labels)

@@ -15,8 +15,8 @@ from spmld import GLOCAL, SPMLD
 from spmld.core.latent_solver import solve_spmld
 from spmld.datasets import make_planted
 from spmld.labels import hide_labels
+from spmld.model_selection.samples import Samples
 from spmld.pacing import GeometricSchedule, GroupSparsePacing, QuantileSchedule
-from spmld.scale.block_data import BlockData
 
 ESTIMATORS = [GLOCAL, SPMLD]
 LOSSES = ["squared", "logistic"]
@@ -86,7 +86,7 @@ def test_invalid_tensors_raise(data):
 def test_same_seed_gives_the_same_fit_for_any_row_blocks(cls, data, monkeypatch):
     expected = cls(random_state=3).fit(data.X, data.hidden).coef_
     np.testing.assert_array_equal(cls(random_state=3).fit(data.X, data.hidden).coef_, expected)
-    make_problem, counts = BlockData.problem, []
+    make_problem, counts = Samples.problem, []
 
     def in_small_blocks(*args, **options):
         problem = make_problem(*args, **options, max_rows=37)
@@ -97,7 +97,7 @@ def test_same_seed_gives_the_same_fit_for_any_row_blocks(cls, data, monkeypatch)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         expected = cls(**close).fit(data.X, data.hidden).coef_
-        monkeypatch.setattr(BlockData, "problem", in_small_blocks)
+        monkeypatch.setattr(Samples, "problem", in_small_blocks)
         coef = cls(**close).fit(data.X, data.hidden).coef_
     assert counts == [(37, 37, 37, 37, 37, 15)]
     np.testing.assert_allclose(coef, expected, atol=1e-6)

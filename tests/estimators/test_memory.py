@@ -5,9 +5,9 @@ import pytest
 import scipy.sparse as sp
 
 from spmld import SPMLD, LabelPrior, MaskedLogistic
+from spmld.estimators import memory
+from spmld.estimators.memory import available_memory, check_memory
 from spmld.labels import LabelWarning
-from spmld.scale import inputs, memory
-from spmld.scale.memory import available_memory, check_memory
 
 
 def test_the_message_has_the_need_and_what_to_do(monkeypatch):
@@ -44,13 +44,11 @@ def make_memmap(folder):
 
 @pytest.mark.filterwarnings("ignore", category=LabelWarning)
 def test_the_result_for_a_memory_mapped_array_does_not_depend_on_free_memory(tmp_path, monkeypatch):
-    """The array is 6,400 bytes: it would be streamed if more than a quarter of the memory were a reason."""
     X, Y = make_memmap(tmp_path)
     trusted = ~np.isnan(Y)
     models, in_memory = [], MaskedLogistic(false_positive_rate=0.1).fit(np.array(X), Y, trusted=trusted)
     for free in (10_000, 2**40):
-        for module in (memory, inputs):
-            monkeypatch.setattr(module, "available_memory", lambda free=free: float(free))
+        monkeypatch.setattr(memory, "available_memory", lambda free=free: float(free))
         models.append(MaskedLogistic(false_positive_rate=0.1).fit(X, Y, trusted=trusted))
     for model in models:
         np.testing.assert_array_equal(model.coef_, in_memory.coef_)
@@ -59,10 +57,10 @@ def test_the_result_for_a_memory_mapped_array_does_not_depend_on_free_memory(tmp
     assert np.isfinite(in_memory.class_prior_).all()
 
 
-def test_a_memory_mapped_array_that_does_not_fit_raises_and_names_row_blocks(tmp_path, monkeypatch):
+def test_a_memory_mapped_array_that_does_not_fit_raises_and_names_dask_arrays(tmp_path, monkeypatch):
     X, Y = make_memmap(tmp_path)
     monkeypatch.setattr(memory, "available_memory", lambda: 7_000.0)
-    with pytest.raises(MemoryError, match=r"200 samples, 4 features .*pass RowBlocks\(X\)"):
+    with pytest.raises(MemoryError, match=r"200 samples, 4 features .*pass dask\.array\.from_array\(X\)"):
         MaskedLogistic().fit(X, Y)
     monkeypatch.setattr(memory, "available_memory", lambda: 8_000.0)
     with pytest.warns(LabelWarning):

@@ -192,7 +192,7 @@ def test_one_label_as_a_vector(data):
 
 
 def test_inputs_of_other_shapes_raise(data):
-    with pytest.raises(ValueError, match="same number of samples, got 5 and 2400"):
+    with pytest.raises(ValueError, match="same number of samples, got inconsistent numbers: 5 and 2400"):
         positive_unlabeled(data.X[:5], data.Y)
     with pytest.raises(ValueError, match=r"sample_weight must have shape \(2400,\), got \(2400, 6\)"):
         positive_unlabeled(data.X, data.Y, sample_weight=np.ones((2400, 6)))

@@ -40,13 +40,13 @@ def test_the_views_with_trees_have_seeds_of_their_own():
 
 
 def test_the_trees_of_the_noise_estimate_have_a_seed_of_their_own(monkeypatch):
-    seeds, estimate_rates = [], ensemble_module.estimate_rates
+    seeds, fit_noise_scores = [], ensemble_module.fit_noise_scores
 
     def record(*args, boosting, **options):
         seeds.extend(trees.random_state for trees in boosting)
-        return estimate_rates(*args, boosting=boosting, **options)
+        return fit_noise_scores(*args, boosting=boosting, **options)
 
-    monkeypatch.setattr(ensemble_module, "estimate_rates", record)
+    monkeypatch.setattr(ensemble_module, "fit_noise_scores", record)
     monkeypatch.setattr(ensemble_module, "on_accelerator", lambda _: True)  # without the view "boosting"
     model = SelfPacedEnsemble(random_state=0).fit(DATA.X, DATA.Y)
     assert sorted(model.estimators_) == ["kernel", "linear", "ridge"]

@@ -52,7 +52,7 @@ class _Command:
         """Run the command in the working directory; fits of single models are counted when they start."""
         Checkpoint.__init__.__kwdefaults__["min_seconds"] = 0.0
         for cls in LEAVES:
-            cls._fit_blocks = _counting(cls._fit_blocks)
+            cls._fit = _counting(cls._fit)
         main([*self.arguments, "-o", "model.skops", "--checkpoint", "finished", "--force"])
 
     def result(self, folder):

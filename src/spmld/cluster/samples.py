@@ -86,9 +86,12 @@ class EntryCounts(NamedTuple):
         return cls(int(np.count_nonzero(signs)), float(total))
 
 
-@dataclass(frozen=True)
+@dataclass
 class ClusterSamples:
-    """Validated samples on a cluster, with the operations of `Samples` that linear and latent estimators need."""
+    """Validated samples on a cluster, with the operations of `Samples` that linear and latent estimators need.
+
+    Operations after which a fit does not need the features again release them, so that workers store one copy.
+    """
 
     engine: DaskEngine
     X: Chunks
@@ -138,16 +141,25 @@ class ClusterSamples:
         """Sum of the weights of the entries."""
         return self.entries.weight
 
+    def _release(self) -> Chunks:
+        """Return the features, and forget them."""
+        X = self.X
+        self.X = ()
+        return X
+
     def multiply_weights(self, factor: float) -> "ClusterSamples":
         """Return the samples with multiplied entry weights."""
         weights = self.engine.map(partial(np.multiply, factor), self.weights)
-        return replace(self, weights=weights, entries=self.entries._replace(weight=self.entries.weight * factor))
+        entries = self.entries._replace(weight=self.entries.weight * factor)
+        return replace(self, X=self._release(), weights=weights, entries=entries)
 
     def sparsified(self) -> "ClusterSamples":
         """Return the samples with features that are mostly zero as sparse matrices."""
         if self.features.sparse or not mostly_zero(self.features.n_nonzero, self.features.size):
             return self
-        return replace(self, X=self.engine.map(sp.csr_array, self.X), features=replace(self.features, sparse=True))
+        return replace(
+            self, X=self.engine.map(sp.csr_array, self._release()), features=replace(self.features, sparse=True)
+        )
 
     def to_device(self, device: str | None) -> "ClusterSamples":
         """Return the samples, which stay on the workers."""
@@ -160,7 +172,9 @@ class ClusterSamples:
             return self.engine.sum(function, self.X, **options)
 
         scaler.fit_total(total, self.shape[0], self.example)
-        return self.transformed(scaler)
+        scaled = self.transformed(scaler)
+        self._release()
+        return scaled
 
     def transformed(self, transformer: Any, dtype: str | None = None) -> "ClusterSamples":
         """Return the samples with the features of a fitted transformer, in the precision `dtype` if given."""
@@ -200,7 +214,7 @@ class ClusterSamples:
 
         if group is None:
             group = engine.map(lambda signs: np.zeros(len(signs), dtype=np.int8), self.signs)
-        blocks = engine.map(make_block, self.X, self.signs, self.weights, group)
+        blocks = engine.map(make_block, self._release(), self.signs, self.weights, group)
         sizes = engine.sum(lambda block: group_sizes(block.group, n_groups, like.dtype), blocks)
         return Problem(blocks, sizes, self.counts, *self.shape[1:], fit_intercept, engine)
 

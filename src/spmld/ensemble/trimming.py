@@ -66,9 +66,8 @@ def trim(scores: Any, signs: Any, keep_fraction: float) -> Any:
         return signs != 0
     fractions = (1 - NEGATIVE_RATIO * (1 - keep_fraction), keep_fraction)
     losses, index = _observed_losses(scores, signs), _observed_groups(signs)
-    totals = np.zeros(2 * signs.shape[1])
-    if on_accelerator(scores):
-        totals = move(totals.astype(numpy_dtype(scores)), scores)
+    totals = np.zeros(2 * signs.shape[1], dtype=numpy_dtype(scores) if on_accelerator(scores) else float)
+    totals = move(totals, scores)
     groups = EntryGroups((index,), totals.shape[0], Engine(), totals)
     parameters = QuantileSchedule(start=fractions, stop=fractions).parameters(0, (losses,), groups)
     (weights,) = HardPacing().weights((losses,), parameters, groups)

@@ -20,7 +20,7 @@ from spmld.estimators.linear_models import FactoredModel
 from spmld.estimators.progress import report_progress, set_history
 from spmld.model_selection.samples import Samples
 
-LARGE = 1e6
+LARGE_VALUE = 1e6
 """Largest value of X from which initial factors are divided by it."""
 
 
@@ -115,6 +115,7 @@ class LEML(FactoredModel):
     verbose: bool | int = False
 
     def _fit(self, samples: Samples | ClusterSamples) -> None:
+        largest = samples.largest
         samples = samples.sparsified().to_device(self.device)
         X, rng = samples.example, check_random_state(self.random_state)
         n, d, l = samples.shape
@@ -124,7 +125,7 @@ class LEML(FactoredModel):
         k = min(int(k) if isinstance(k, Integral) else math.ceil(k * l), l)
         W, H = (move(rng.uniform(size=shape).astype(numpy_dtype(X), copy=False), X) for shape in ((d, k), (l, k)))
         # Huge features would make the first scores huge, from which few iterations do not recover.
-        W = W / samples.largest if samples.largest > LARGE else W
+        W = W / largest if largest > LARGE_VALUE else W
         loss, factors = LOSSES[self.loss], Factors(W, H, 0 * H[:, 0])
         options: Any = {"max_iter": self.max_iter, "tol": self.tol, "callback": partial(report_progress, self)}
         result = solve_leml(problem, loss, self.alpha, factors, **options)

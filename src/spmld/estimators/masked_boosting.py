@@ -270,7 +270,7 @@ def is_affordable(n_samples: int, n_features: int, n_labels: int) -> bool:
     (True, False)
     """
     n_targets = min(n_labels, MaskedBoosting.n_projections)
-    return min(n_samples, MAX_TREE_SAMPLES) * np.sqrt(n_features) * n_targets <= MAX_TREE_VALUES
+    return bool(min(n_samples, MAX_TREE_SAMPLES) * np.sqrt(n_features) * n_targets <= MAX_TREE_VALUES)
 
 
 def _derivatives(loss: Loss, signs: _Values, weights: _Values, scores: _Floats, rows: Any) -> tuple[_Floats, _Floats]:

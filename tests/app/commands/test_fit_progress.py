@@ -39,7 +39,7 @@ def test_ctrl_c_exits_with_130_and_writes_no_file(command, tmp_path):
 
 def test_ctrl_c_with_a_checkpoint_says_what_is_stored_and_then_what_is_resumed(cli, monkeypatch):
     monkeypatch.setitem(Checkpoint.__init__.__kwdefaults__, "min_seconds", 0.0)
-    fit, calls = MaskedLogistic._fit_blocks, []
+    fit, calls = MaskedLogistic._fit, []
 
     def interrupt(self, *inputs):
         calls.append(1)
@@ -48,7 +48,7 @@ def test_ctrl_c_with_a_checkpoint_says_what_is_stored_and_then_what_is_resumed(c
         fit(self, *inputs)
 
     arguments = ["fit", "train.csv", "-o", "m.skops", "--checkpoint", "finished", "--param", "n_trees=[20]"]
-    monkeypatch.setattr(MaskedLogistic, "_fit_blocks", interrupt)
+    monkeypatch.setattr(MaskedLogistic, "_fit", interrupt)
     status, _, err = cli(*arguments)
     n_stored = len(os.listdir("finished"))
     assert n_stored > 0
