@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
-from spmld import GLOCAL, MLkNN, RowBlocks, SelfPacedEnsemble
+from spmld import GLOCAL, PerLabelClassifier, RowBlocks, SelfPacedEnsemble
 from spmld.core.lazy_matrix import SelectedRows
 from spmld.datasets import make_planted
 from spmld.ensemble import View
@@ -125,9 +125,9 @@ def test_labels_with_one_class_in_a_fold():
 
 
 def test_views_and_options_that_need_features_in_memory_are_named():
-    neighbors = View("neighbors", FeatureScaler(), MLkNN())
-    with pytest.raises(TypeError, match="MLkNN requires X in memory"):
-        model(views=(neighbors,)).fit(RowBlocks(X, Y))
+    per_label = View("per label", FeatureScaler(), PerLabelClassifier())
+    with pytest.raises(TypeError, match="PerLabelClassifier requires X in memory"):
+        model(views=(per_label,)).fit(RowBlocks(X, Y))
     with pytest.raises(ValueError, match="trusted is not supported"):
         model().fit(RowBlocks(X, Y), trusted=~np.isnan(Y))
     with pytest.raises(ValueError, match="cv must be at most the number of samples"):

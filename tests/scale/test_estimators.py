@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from spmld import GLOCAL, LEML, MLLRC, SPMLD, MaskedLogistic, MaskedRidge, MLkNN, SelfPacedEnsemble
+from spmld import GLOCAL, LEML, MLLRC, SPMLD, MaskedLogistic, MaskedRidge, PerLabelClassifier, SelfPacedEnsemble
 from spmld.datasets import make_planted
 from spmld.metrics import evaluate
 
@@ -125,8 +125,8 @@ def test_a_vector_of_labels(client):
 
 def test_bad_collections_raise_errors_that_name_the_cause(client):
     features, labels = collections()
-    with pytest.raises(TypeError, match="MLkNN requires X in memory"):
-        MLkNN().fit(features, labels)
+    with pytest.raises(TypeError, match="PerLabelClassifier requires X in memory"):
+        PerLabelClassifier().fit(features, labels)
     with pytest.raises(ValueError, match="same number of samples"):
         SPMLD().fit(features, labels[:100])
     with pytest.raises(ValueError, match="y is required"):
