@@ -234,7 +234,7 @@ def test_entry_weights_multiply_the_self_paced_weights(data):
     ("options", "message"),
     [
         (
-            {"estimator": MaskedRidge},
+            {"estimator": LabelPrior},
             "'estimator' parameter of SelfPacedClassifier must be an object implementing 'fit'",
         ),
         ({"estimator": KFold(3)}, "'estimator' parameter of SelfPacedClassifier must be an object implementing 'fit'"),

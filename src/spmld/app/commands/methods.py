@@ -155,8 +155,8 @@ def with_decision(model: Any, decision: Any, seed: int, Y: Any, hierarchy: Hiera
     --------
     >>> import numpy as np
     >>> from spmld.app.commands.methods import build, with_decision
-    >>> with_decision(build("LEML", {}, 0), "macro_f1", 0, np.eye(2))
-    ThresholdClassifier(cv=3, decision='macro_f1', estimator=LEML(),
+    >>> with_decision(build("MaskedRidge", {}, 0), "macro_f1", 0, np.eye(2))
+    ThresholdClassifier(cv=3, decision='macro_f1', estimator=MaskedRidge(),
                         random_state=0)
     """
     if hierarchy is not None:
