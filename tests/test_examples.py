@@ -67,6 +67,12 @@ def check_text(printed):
     assert "'location'" in new[1]
 
 
+def check_algorithm_1(printed):
+    """The fit converges, and is much better than random scores."""
+    assert numbers(printed, "iterations:")[0] < 40
+    assert numbers(printed, "ranking loss on test samples:")[0] < 0.2
+
+
 def check_images(printed):
     """Boosted trees are best in all three metrics."""
     prior, linear, boosted = (numbers(printed, name) for name in ("LabelPrior", "MaskedLogistic", "MaskedBoosting"))
@@ -168,6 +174,7 @@ def check_hierarchy(printed):
 
 
 CHECKS = {
+    "algorithm_1": check_algorithm_1,
     "audit_labels": check_audit,
     "complete_labels": check_completion,
     "demo": check_demo,
