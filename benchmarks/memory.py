@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 NAMES = (
-    *("MaskedLogistic", "MaskedRidge", "MaskedBoosting", "MaskedForest", "SPMLD", "GLOCAL", "LEML", "MLLRC", "MLkNN"),
+    *("MaskedLogistic", "MaskedRidge", "MaskedBoosting", "MaskedForest", "SPMLD", "GLOCAL", "LEML", "MLLRC"),
     "SelfPacedEnsemble",
 )
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")

@@ -67,12 +67,18 @@ def check_text(printed):
     assert "'location'" in new[1]
 
 
+def check_algorithm_1(printed):
+    """The fit converges, and is much better than random scores."""
+    assert numbers(printed, "iterations:")[0] < 40
+    assert numbers(printed, "ranking loss on test samples:")[0] < 0.2
+
+
 def check_images(printed):
-    """Nearest neighbors are best in all three metrics."""
-    prior, linear, neighbors = (numbers(printed, name) for name in ("LabelPrior", "MaskedLogistic", "MLkNN"))
-    assert neighbors[0] > linear[0] > prior[0]
-    assert neighbors[1] > linear[1] > prior[1]
-    assert neighbors[2] < linear[2] < prior[2]
+    """Boosted trees are best in all three metrics."""
+    prior, linear, boosted = (numbers(printed, name) for name in ("LabelPrior", "MaskedLogistic", "MaskedBoosting"))
+    assert boosted[0] > linear[0] > prior[0]
+    assert boosted[1] > linear[1] > prior[1]
+    assert boosted[2] < linear[2] < prior[2]
 
 
 def check_completion(printed):
@@ -168,6 +174,7 @@ def check_hierarchy(printed):
 
 
 CHECKS = {
+    "algorithm_1": check_algorithm_1,
     "audit_labels": check_audit,
     "complete_labels": check_completion,
     "demo": check_demo,

@@ -26,7 +26,7 @@ bad_labels.indices[::7] = 10**9
 CALLS = """
 spmld.SPMLD().fit(bad, Y)
 spmld.SelfPacedEnsemble().fit(bad, Y)
-spmld.MLkNN().fit(X, Y).predict(bad)
+spmld.MaskedRidge().fit(X, Y).predict(bad)
 estimators.FeatureScaler().fit(bad)
 spmld.LabelPrior().fit(X, bad_labels)
 spmld.LabelPrior().fit(X, Y, mask=bad_labels)

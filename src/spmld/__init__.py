@@ -14,7 +14,6 @@ if TYPE_CHECKING:
         MaskedForest,
         MaskedLogistic,
         MaskedRidge,
-        MLkNN,
         PerLabelClassifier,
         SelfPacedClassifier,
     )
@@ -28,7 +27,6 @@ __all__ = [
     "SPMLD",
     "HierarchicalClassifier",
     "LabelPrior",
-    "MLkNN",
     "MaskedBoosting",
     "MaskedForest",
     "MaskedLogistic",

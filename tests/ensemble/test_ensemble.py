@@ -9,9 +9,10 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 from threadpoolctl import threadpool_info
 
-from spmld import MaskedLogistic, MaskedRidge, MLkNN, SelfPacedClassifier, SelfPacedEnsemble
+from spmld import MaskedLogistic, MaskedRidge, PerLabelClassifier, SelfPacedClassifier, SelfPacedEnsemble
 from spmld.datasets import make_planted
 from spmld.ensemble import View, weighting
 from spmld.ensemble import ensemble as ensemble_module
@@ -210,12 +211,13 @@ def test_scores_are_the_mean_of_calibrated_views_weighted_by_the_inverse_eighth_
 
 
 def test_views_can_be_added():
-    neighbors = View("neighbors", FeatureScaler(), MLkNN(), [{"n_neighbors": k} for k in (3, 10)])
-    fitted = clone(model(views=(neighbors, "linear"))).fit(DATA.X, Y)
-    assert list(fitted.view_weights_) == ["linear", "neighbors"]
-    assert fitted.params_["neighbors"] in neighbors.path
-    assert set(losses_of("neighbors", fitted)) == {repr(params) for params in neighbors.path}
-    assert not hasattr(neighbors.transformer, "factor_")
+    path = [{"estimator__var_smoothing": value} for value in (1e-9, 0.1)]
+    bayes = View("bayes", FeatureScaler(), PerLabelClassifier(GaussianNB()), path)
+    fitted = clone(model(views=(bayes, "linear"))).fit(DATA.X, Y)
+    assert list(fitted.view_weights_) == ["linear", "bayes"]
+    assert fitted.params_["bayes"] in path
+    assert set(losses_of("bayes", fitted)) == {repr(params) for params in path}
+    assert not hasattr(bayes.transformer, "factor_")
 
 
 @pytest.mark.parametrize("metric", ["label_ranking_average_precision", "coverage", "macro_auc", "ndcg_at_3"])
@@ -294,7 +296,10 @@ TWICE = [(np.arange(120), np.arange(120, 240)), (np.arange(120, 240), np.arange(
             {"views": ("linear", "far")},
             "views must be .* of 'linear', 'ridge', 'kernel', 'boosting', 'forest', 'latent' or View, got .*'far'",
         ),
-        ({"views": (View("linear", FeatureScaler(), MLkNN()),)}, "views must have distinct names other than 'linear'"),
+        (
+            {"views": (View("linear", FeatureScaler(), MaskedRidge()),)},
+            "views must have distinct names other than 'linear'",
+        ),
         ({"dependency_weight": 2.0}, "'dependency_weight' parameter of SelfPacedEnsemble must be"),
         ({"completion_weight": -1}, "'completion_weight' parameter of SelfPacedEnsemble must be"),
         ({"decision": 50}, "decision must be at most the number of labels, .* got 50"),
@@ -333,7 +338,7 @@ def test_losses_of_many_samples_are_those_of_a_part(monkeypatch):
     np.testing.assert_array_equal(result.scores, scores)
 
 
-@pytest.mark.parametrize("estimator", [MaskedRidge(), SelfPacedClassifier(LogisticRegression()), MLkNN()])
+@pytest.mark.parametrize("estimator", [MaskedRidge(), SelfPacedClassifier(LogisticRegression()), PerLabelClassifier()])
 def test_labels_that_were_read_before_give_the_fits_of_labels_with_nan(estimator):
     X, signs = DATA.X[:120], 2 * Y[:120] - 1
     folds = make_folds(2, X, signs, random_state=0)

@@ -8,12 +8,12 @@ import torch
 from spmld import SPMLD, MaskedLogistic, SelfPacedEnsemble
 from spmld import _arrays as arrays
 from spmld.core import correlation
-from spmld.core.problem import Engine
 from spmld.datasets import make_planted
 from spmld.ensemble import ensemble, trimming
 from spmld.estimators import FeatureScaler, inputs, scaling
 from spmld.estimators.scaling import LandmarkFeatures
 from spmld.labels import hide_labels, read_labels
+from spmld.model_selection.samples import Samples
 
 DATA = make_planted(n_samples=150, random_state=0)
 Y = hide_labels(DATA.Y, 0.5, random_state=0)
@@ -73,7 +73,8 @@ def test_clusters_are_those_of_numpy(monkeypatch):
     for most in (20_000, 100):  # centers from all samples, or from some of them
         monkeypatch.setattr(inputs, "MAX_CLUSTERED", most)
         for features in (X, sp.csr_array(X), torch.from_numpy(X)):
-            (index,) = _inputs.cluster_samples(Engine(), (features,), (500,), 4, np.random.RandomState(0))
+            samples = Samples(features, read_labels(np.ones((500, 1))), np.ones((500, 1)))
+            index = inputs.cluster_samples(samples, 4, np.random.RandomState(0))
             assert len(set(index)) == len(set(zip(truth, index, strict=True))) == 4
 
 

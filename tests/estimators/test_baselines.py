@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from spmld import LabelPrior, MLkNN, PerLabelClassifier
+from spmld import LabelPrior, PerLabelClassifier
 from spmld.datasets import make_planted
 from spmld.labels import LabelWarning, hide_labels
 
-BASELINES = [LabelPrior, MLkNN, PerLabelClassifier]
+BASELINES = [LabelPrior, PerLabelClassifier]
 NAN = np.nan
 X = np.arange(8.0).reshape(4, 2)
 Y = np.array([[1, 0, NAN, 1], [1, NAN, NAN, 0], [NAN, 0, NAN, 0], [1, 0, NAN, NAN]])

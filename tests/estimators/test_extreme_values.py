@@ -8,7 +8,7 @@ import scipy.sparse as sp
 import torch
 from sklearn.exceptions import ConvergenceWarning
 
-from spmld import GLOCAL, LEML, MLLRC, SPMLD, MaskedLogistic, MaskedRidge, MLkNN, SelfPacedClassifier, SelfPacedEnsemble
+from spmld import GLOCAL, LEML, MLLRC, SPMLD, MaskedLogistic, MaskedRidge, SelfPacedClassifier, SelfPacedEnsemble
 from spmld.estimators import FeatureScaler
 from spmld.estimators.scaling import LandmarkFeatures
 from spmld.metrics import macro_auc
@@ -63,13 +63,6 @@ def test_leml_learns_from_huge_features(loss, fit_intercept):
     for scale in (1e8, 1e148):
         model = LEML(loss=loss, fit_intercept=fit_intercept, random_state=0).fit(scale * X, Y)
         assert macro_auc(Y, model.decision_function(scale * X)) > 0.95
-
-
-def test_neighbors_at_distances_that_vanish_raise():
-    assert macro_auc(Y, MLkNN().fit(1e-148 * X, Y).decision_function(1e-148 * X)) > 0.8
-    with pytest.raises(ValueError, match=r"X contains only values too small for float64, up to .*e-200; scale"):
-        MLkNN().fit(1e-200 * X, Y)
-    MLkNN().fit(0 * X, Y)
 
 
 @pytest.mark.parametrize("cls", [GLOCAL, SPMLD])

@@ -166,7 +166,7 @@ def test_an_estimator_without_a_fit_is_named():
         def _scores(self, X):
             return X
 
-    with pytest.raises(TypeError, match="Empty .*_fit"):
+    with pytest.raises(TypeError, match=r"Empty .*_fit"):
         Empty()
 
 

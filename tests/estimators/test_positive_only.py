@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import KNeighborsClassifier
 
-from spmld import LabelPrior, MaskedLogistic, MLkNN, PerLabelClassifier, SelfPacedEnsemble
+from spmld import LabelPrior, MaskedLogistic, PerLabelClassifier, SelfPacedEnsemble
 from spmld.datasets import make_planted
 from spmld.estimators import positive_unlabeled
 from spmld.estimators.positive_only import _negative_weight
@@ -80,7 +80,7 @@ def test_ranking_is_near_that_of_full_labels(cls, hide, data):
     assert ranking_loss(truth, scores) < ranking_loss(truth, full) + 0.1 < 0.3
 
 
-@pytest.mark.parametrize("cls", [MaskedLogistic, PerLabelClassifier, MLkNN, LabelPrior])
+@pytest.mark.parametrize("cls", [MaskedLogistic, PerLabelClassifier, LabelPrior])
 def test_mean_probability_is_the_class_prior(cls, data):
     model = make(cls).fit(data.X[TRAIN], keep_positives(data.Y[TRAIN], 0.5))
     mean = model.predict_proba(data.X[TEST]).mean(axis=0)
@@ -103,7 +103,7 @@ def test_permuted_labels_give_the_permuted_result(data):
     assert_allclose(permuted.entry_weight, result.entry_weight[:, order], atol=1e-3)
 
 
-@pytest.mark.parametrize("model", [MaskedLogistic(tol=1e-9), MLkNN(), PerLabelClassifier()])
+@pytest.mark.parametrize("model", [MaskedLogistic(tol=1e-9), PerLabelClassifier()])
 def test_labels_with_negatives_are_fitted_as_without_positive_only_labels(model, data):
     Y = data.Y.astype(float)
     Y[::3, 0] = np.nan

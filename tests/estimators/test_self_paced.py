@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from spmld import GLOCAL, LabelPrior, MaskedLogistic, MaskedRidge, MLkNN, PerLabelClassifier, SelfPacedClassifier
+from spmld import GLOCAL, LabelPrior, MaskedLogistic, MaskedRidge, PerLabelClassifier, SelfPacedClassifier
 from spmld.datasets import make_planted
 from spmld.labels import corrupt_labels, hide_labels
 from spmld.metrics import ranking_loss
@@ -35,7 +35,6 @@ BASE_ESTIMATORS = [
     MaskedLogistic(),
     MaskedRidge(),
     GLOCAL(n_components=3, random_state=0),
-    MLkNN(),
     LabelPrior(),
     LogisticRegression(),
     SGDClassifier(random_state=0),
@@ -83,7 +82,7 @@ def test_every_base_estimator_is_fitted_with_the_final_weights(base, data):
     assert (P[~data.observed] == 0).all()
     means = [record["mean_weight_positive"] for record in model.history_]
     assert min(means) >= 0.5
-    if not isinstance(base, (MLkNN, LabelPrior, RandomForestClassifier)):  # ties at the threshold are all selected
+    if not isinstance(base, (LabelPrior, RandomForestClassifier)):  # ties at the threshold are all selected
         assert means[-1] == pytest.approx(0.8, abs=0.05)
     np.testing.assert_array_equal(model.decision_function(data.X), model.estimator_.decision_function(data.X))
     np.testing.assert_array_equal(model.predict_proba(data.X), model.estimator_.predict_proba(data.X))
@@ -234,7 +233,10 @@ def test_entry_weights_multiply_the_self_paced_weights(data):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"estimator": MLkNN}, "'estimator' parameter of SelfPacedClassifier must be an object implementing 'fit'"),
+        (
+            {"estimator": LabelPrior},
+            "'estimator' parameter of SelfPacedClassifier must be an object implementing 'fit'",
+        ),
         ({"estimator": KFold(3)}, "'estimator' parameter of SelfPacedClassifier must be an object implementing 'fit'"),
         ({"estimator": make_pipeline(LogisticRegression())}, "A Pipeline does not: make SelfPacedClassifier its last"),
         ({"estimator": KNeighborsClassifier()}, "fit accepts entry_weight or sample_weight"),

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from spmld import GLOCAL, SPMLD, HierarchicalClassifier, MaskedLogistic, MLkNN, PerLabelClassifier, SelfPacedClassifier
+from spmld import GLOCAL, SPMLD, HierarchicalClassifier, MaskedLogistic, PerLabelClassifier, SelfPacedClassifier
 from spmld.datasets import make_planted
 from spmld.labels import hide_labels
 from spmld.metrics import ranking_loss, scorer
@@ -37,7 +37,7 @@ def test_scikit_learn_checks(estimator, check):
 
 @pytest.mark.parametrize(
     ("cls", "name", "good", "bad"),
-    [(GLOCAL, "feature_ridge", 0.1, 1e3), (SPMLD, "feature_ridge", 0.1, 1e3), (MLkNN, "n_neighbors", 10, 80)],
+    [(GLOCAL, "feature_ridge", 0.1, 1e3), (SPMLD, "feature_ridge", 0.1, 1e3)],
 )
 def test_grid_search_uses_only_observed_labels(cls, name, good, bad, data):
     search = GridSearchCV(make(cls), {name: [good, bad]}, cv=KFold(3), scoring=scorer("ranking_loss"))

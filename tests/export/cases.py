@@ -40,7 +40,6 @@ OTHERS = {
 }
 MODELS = {**PLAIN, **OTHERS}
 NOT_LINEAR = [
-    "MLkNN",
     "MaskedBoosting",
     "MaskedForest",
     "SelfPacedEnsemble",

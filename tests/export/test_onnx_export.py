@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.compose import ColumnTransformer
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
@@ -22,7 +23,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from sklearn.svm import SVC
 
 import spmld
-from spmld import LabelPrior, MaskedLogistic, MLkNN, PerLabelClassifier, SelfPacedClassifier, SelfPacedEnsemble
+from spmld import LabelPrior, MaskedLogistic, PerLabelClassifier, SelfPacedClassifier, SelfPacedEnsemble
 from spmld._response import predict_all
 from spmld.ensemble import View
 from spmld.estimators import FeatureScaler, MaskedBoosting
@@ -292,11 +293,11 @@ def test_column_transformers(table, tmp_path):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (MLkNN(), "got MLkNN. Accepted: SelfPacedEnsemble"),
+        (DummyClassifier(), "got DummyClassifier. Accepted: SelfPacedEnsemble"),
         (PerLabelClassifier(SVC()), "got SVC, whose scores are not the log-odds"),
         (
-            ensemble(views=["linear", View("neighbors", FeatureScaler(), MLkNN())]),
-            "the view 'neighbors' of the ensemble",
+            ensemble(views=["linear", View("svc", FeatureScaler(), PerLabelClassifier(SVC()))]),
+            "the view 'svc' of the ensemble",
         ),
         (
             make_pipeline(FunctionTransformer(np.abs), MaskedLogistic()),

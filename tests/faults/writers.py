@@ -34,7 +34,7 @@ def _dataset(extension):
 
 def _save(folder, seed):
     data = _data(seed)
-    spmld.save(spmld.MLkNN().fit(data.X, data.Y), folder / "model.skops")
+    spmld.save(spmld.GLOCAL(random_state=0).fit(data.X, data.Y), folder / "model.skops")
 
 
 def _predict(folder, seed):
@@ -52,7 +52,7 @@ def _predict(folder, seed):
 def _checkpoint(folder, seed):
     data = _data(seed)
     with Checkpoint(folder / "checkpoint", min_seconds=0):
-        spmld.MLkNN().fit(data.X, data.Y)
+        spmld.GLOCAL(random_state=0).fit(data.X, data.Y)
 
 
 def _decide(folder, seed):

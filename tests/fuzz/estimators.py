@@ -5,10 +5,10 @@ import warnings
 import numpy as np
 import scipy.sparse as sp
 
-from spmld import GLOCAL, LEML, MLLRC, SPMLD, LabelPrior, MaskedLogistic, MaskedRidge, MLkNN, PerLabelClassifier
+from spmld import GLOCAL, LEML, MLLRC, SPMLD, LabelPrior, MaskedLogistic, MaskedRidge, PerLabelClassifier
 from tests.estimators.cases import make
 
-ESTIMATORS = [GLOCAL, LEML, MLLRC, SPMLD, LabelPrior, MaskedLogistic, MaskedRidge, MLkNN, PerLabelClassifier]
+ESTIMATORS = [GLOCAL, LEML, MLLRC, SPMLD, LabelPrior, MaskedLogistic, MaskedRidge, PerLabelClassifier]
 LAYOUTS = {
     "C": np.ascontiguousarray,
     "F": np.asfortranarray,

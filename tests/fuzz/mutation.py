@@ -51,8 +51,11 @@ def seeds():
         frame = spmld.datasets.frames.to_frame(_data(False))
         frame.to_excel(Path(folder, "table.xlsx"), index=False)
         frame.to_json(Path(folder, "table.jsonl"), orient="records", lines=True)
-        for name, data in (("dense.skops", _data(False)), ("sparse.skops", _data(True))):
-            model = spmld.MLkNN(n_neighbors=2) if name.startswith("sparse") else spmld.MaskedLogistic()
+        kernel = spmld.SelfPacedEnsemble(views=("kernel",), n_landmarks=2, random_state=0)  # contains sparse arrays
+        for name, data, model in (
+            ("dense.skops", _data(False), spmld.MaskedLogistic()),
+            ("sparse.skops", _data(True), kernel),
+        ):
             spmld.save(model.fit(data.X, data.Y), Path(folder, name))
         tags = frame.drop(columns=[name for name in frame if name.startswith("label_")])
         tags["tags"] = ["calm; sad", "sad", "", "loud"] * 3

@@ -7,11 +7,12 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, normalize
 
 import spmld
-from spmld import LabelPrior, MaskedLogistic, MLkNN, SelfPacedEnsemble
+from spmld import LabelPrior, MaskedLogistic, PerLabelClassifier, SelfPacedEnsemble
 from spmld.ensemble import View
 from spmld.estimators import FeatureScaler
 from spmld.inspection import explain, top_features
@@ -196,11 +197,13 @@ def test_models_and_arguments_that_cannot_be_explained_raise():
         explain(model, X[:, :3], 0)
     with pytest.raises(ValueError, match="feature_names must have 8 names"):
         explain(model, X, 0, feature_names=["a"])
-    with pytest.raises(ValueError, match="must be linear, a MaskedBoosting or a MaskedForest, got MLkNN"):
-        explain(MLkNN().fit(X, Y), X, 0)
-    neighbors = View("neighbors", FeatureScaler(), MLkNN())
-    with pytest.raises(ValueError, match="the view 'neighbors' of the ensemble: the model must be linear"):
-        explain(ensemble(views=["linear", neighbors]).fit(X, Y), X, 0)
+    with pytest.raises(
+        ValueError, match="must be linear, a MaskedBoosting or a MaskedForest, got a PerLabelClassifier of GaussianNB"
+    ):
+        explain(PerLabelClassifier(GaussianNB()).fit(X, Y), X, 0)
+    bayes = View("bayes", FeatureScaler(), PerLabelClassifier(GaussianNB()))
+    with pytest.raises(ValueError, match="the view 'bayes' of the ensemble: the model must be linear"):
+        explain(ensemble(views=["linear", bayes]).fit(X, Y), X, 0)
     scaled = View("scaled", StandardScaler(), MaskedLogistic())
     with pytest.raises(ValueError, match="got StandardScaler in the view 'scaled'"):
         explained_model(ensemble(views=[scaled]).fit(X, Y))

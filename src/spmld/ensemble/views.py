@@ -59,15 +59,17 @@ class View:
 
     Examples
     --------
-    >>> from spmld import MLkNN, SelfPacedEnsemble
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from spmld import PerLabelClassifier, SelfPacedEnsemble
     >>> from spmld.datasets import make_planted
     >>> from spmld.ensemble import View
     >>> from spmld.estimators import FeatureScaler
-    >>> neighbors = View("neighbors", FeatureScaler(), MLkNN(), path=[{"n_neighbors": k} for k in (5, 10, 20)])
+    >>> path = [{"estimator__var_smoothing": value} for value in (1e-9, 0.1, 1.0)]
+    >>> bayes = View("bayes", FeatureScaler(), PerLabelClassifier(GaussianNB()), path)
     >>> data = make_planted(n_samples=300, random_state=0)
-    >>> model = SelfPacedEnsemble(views=["linear", neighbors], random_state=0).fit(data.X, data.Y)
+    >>> model = SelfPacedEnsemble(views=["linear", bayes], random_state=0).fit(data.X, data.Y)
     >>> sorted(model.view_weights_)
-    ['linear', 'neighbors']
+    ['bayes', 'linear']
     """
 
     name: str

@@ -8,7 +8,6 @@ from spmld.estimators.leml import LEML
 from spmld.estimators.masked_boosting import MaskedBoosting
 from spmld.estimators.masked_forest import MaskedForest
 from spmld.estimators.masked_linear import MaskedLogistic, MaskedRidge
-from spmld.estimators.mlknn import MLkNN
 from spmld.estimators.mllrc import MLLRC
 from spmld.estimators.per_label import PerLabelClassifier
 from spmld.estimators.positive_only import positive_unlabeled
@@ -24,7 +23,6 @@ __all__ = [
     "Completion",
     "FeatureScaler",
     "LabelPrior",
-    "MLkNN",
     "MaskedBoosting",
     "MaskedForest",
     "MaskedLogistic",

@@ -146,11 +146,3 @@ def _check_rate(estimator: Any, name: str, n_labels: int) -> np.ndarray:
 def check_overflow(X: Any) -> None:
     """Raise ValueError if sums of squares of the features may overflow."""
     check_range(largest_value(X), X.shape[0] * X.shape[1], float(namespace(X).finfo(X.dtype).max), X.dtype)
-
-
-def check_underflow(X: Any) -> None:
-    """Raise ValueError if the squares of all features vanish."""
-    largest = largest_value(X)
-    if 0 < largest < 1e3 * float(namespace(X).finfo(X.dtype).smallest_normal) ** 0.5:
-        small = f"X contains only values too small for {X.dtype}, up to {largest:.3g}"
-        raise ValueError(f"{small}; scale the features first")

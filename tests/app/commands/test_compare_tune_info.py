@@ -76,9 +76,9 @@ def test_compare_continues_without_a_method_that_fails(cli, monkeypatch):
     def fails(self, X, y, **_):
         raise ValueError("no luck")
 
-    monkeypatch.setattr(spmld.MLkNN, "fit", fails)
-    status, out, err = cli("compare", "train.csv", "--method", "MLkNN", "--method", "LabelPrior", "--folds", "2")
-    assert (status, err) == (1, "MLkNN failed: no luck\n")
+    monkeypatch.setattr(spmld.MaskedRidge, "fit", fails)
+    status, out, err = cli("compare", "train.csv", "--method", "MaskedRidge", "--method", "LabelPrior", "--folds", "2")
+    assert (status, err) == (1, "MaskedRidge failed: no luck\n")
     assert "LabelPrior" in out
 
 
@@ -114,20 +114,22 @@ def test_tune_uses_decisions_for_metrics_of_predictions(cli, metric):
 
 
 def test_tune_has_default_search_spaces(cli):
-    status, out, _ = cli("tune", "train.csv", "--method", "mlknn", "--trials", "2", "--folds", "2", "-o", "m.skops")
+    status, out, _ = cli(
+        "tune", "train.csv", "--method", "maskedridge", "--trials", "2", "--folds", "2", "-o", "m.skops"
+    )
     lines = [line.split("\t") for line in out.splitlines()]
-    assert (status, lines[0], len(lines)) == (0, ["ranking_loss", "seconds", "n_neighbors"], 3)
+    assert (status, lines[0], len(lines)) == (0, ["ranking_loss", "seconds", "alpha"], 3)
     assert 0 < float(lines[1][0]) <= float(lines[2][0]) < 1  # lower is better
 
 
 def test_tune_draws_parameters_from_ranges_and_continues_after_a_failed_fit(cli):
-    space = ("--range", "n_neighbors=2:200:log", "--choices", "smoothing=0.5,1")
-    args = ("--method", "MLkNN", *space, "--trials", "6", "--folds", "2", "--json")
+    space = ("--range", "min_samples_leaf=2:50:log", "--choices", "n_estimators=2,4")
+    args = ("--method", "MaskedForest", *space, "--trials", "6", "--folds", "2", "--json")
     status, out, err = cli("tune", "train.csv", *args)
     trials = json.loads(out)["trials"]
     losses = [row["ranking_loss"] for row in trials if row["ranking_loss"] is not None]
     assert (status, len(trials), losses) == (0, 6, sorted(losses))
-    assert all(2 <= row["n_neighbors"] <= 200 and row["smoothing"] in (0.5, 1) for row in trials)
+    assert all(2 <= row["min_samples_leaf"] <= 50 and row["n_estimators"] in (2, 4) for row in trials)
     failing = ("--method", "MaskedLogistic", "--choices", "C=-1,1", "--folds", "2", "--json")
     status, out, err = cli("tune", "train.csv", *failing)
     assert (status, [row["C"] for row in json.loads(out)["trials"]]) == (0, [1, -1])

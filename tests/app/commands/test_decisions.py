@@ -77,11 +77,11 @@ def test_a_held_out_estimate_that_fails_keeps_the_model(cli, files, monkeypatch)
     import spmld.model_selection.cross_fitting as cross_fitting
 
     def fail(*_, **__):
-        raise ValueError("too few neighbors")
+        raise ValueError("too few samples")
 
     monkeypatch.setattr(cross_fitting, "cross_fit", fail)
-    status, _, err = cli("fit", "train.csv", "-o", "m.skops", "--method", "MLkNN", "--decision", "none")
-    assert (status, err.count("the held-out quality of model is not available: too few neighbors")) == (0, 1)
+    status, _, err = cli("fit", "train.csv", "-o", "m.skops", "--method", "LabelPrior", "--decision", "none")
+    assert (status, err.count("the held-out quality of model is not available: too few samples")) == (0, 1)
     assert "held-out: not available" in err
     assert spmld.load("m.skops").n_labels_ == 4
 

@@ -183,8 +183,8 @@ COLUMN_OR_FILE = "--trusted must be a column of a table with 1 for each verified
         (["--trusted", "part.csv"], ["part.csv", "lacks 2 of the 4 labels, loud, fast"]),
         (["--trusted", "notes.txt"], ["must be a table, such as a .csv, .tsv or .parquet file, got notes.txt"]),
         (
-            ["--trusted", "short.csv", "--method", "MLkNN"],
-            ["SelfPacedEnsemble, or MaskedLogistic", "got MLkNN"],
+            ["--trusted", "short.csv", "--method", "GLOCAL"],
+            ["SelfPacedEnsemble, or MaskedLogistic", "got GLOCAL"],
         ),
         (["--decision", "accuracy"], ["f1, micro_f1, macro_f1, sample_f1, none, a threshold", "got 'accuracy'"]),
         (["--decision", "1.5"], ["a threshold between 0 and 1", "got '1.5'"]),

@@ -10,7 +10,7 @@ from spmld.app.commands.methods import build, check_decision, with_decision
 from spmld.app.commands.printing import print_message, print_result, progress_bar
 from spmld.model_selection import compare as compare_estimators
 
-_DEFAULT_METHODS = ("SelfPacedEnsemble", "SPMLD", "GLOCAL", "MaskedLogistic", "MLkNN", "LabelPrior")
+_DEFAULT_METHODS = ("SelfPacedEnsemble", "SPMLD", "GLOCAL", "MaskedLogistic", "LabelPrior")
 _DEFAULT_METRICS = ("ranking_loss", "macro_auc", "micro_f1", "macro_f1")
 
 

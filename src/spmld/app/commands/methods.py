@@ -24,7 +24,6 @@ METHODS: dict[str, dict[str, Any]] = {
     "GLOCAL": _GLOCAL,
     "LEML": {"alpha": (0.01, 100.0, "log")},
     "MLLRC": {"alpha": (1.0, 1000.0, "log"), "nuclear_penalty": (1.0, 1000.0, "log")},
-    "MLkNN": {"n_neighbors": (3, 50, "log")},
     "MaskedLogistic": {"C": (0.001, 100.0, "log")},
     "MaskedRidge": {"alpha": (0.01, 1000.0, "log")},
     "MaskedBoosting": {"n_estimators": (50, 800, "log"), "max_depth": (2, 12), "learning_rate": (0.03, 0.3, "log")},
@@ -156,8 +155,8 @@ def with_decision(model: Any, decision: Any, seed: int, Y: Any, hierarchy: Hiera
     --------
     >>> import numpy as np
     >>> from spmld.app.commands.methods import build, with_decision
-    >>> with_decision(build("MLkNN", {}, 0), "macro_f1", 0, np.eye(2))
-    ThresholdClassifier(cv=3, decision='macro_f1', estimator=MLkNN(),
+    >>> with_decision(build("MaskedRidge", {}, 0), "macro_f1", 0, np.eye(2))
+    ThresholdClassifier(cv=3, decision='macro_f1', estimator=MaskedRidge(),
                         random_state=0)
     """
     if hierarchy is not None:

@@ -11,10 +11,9 @@ import sklearn
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
-from spmld._arrays import MEMORY, features_to_numpy, move, row_slices
+from spmld._arrays import MEMORY, features_to_numpy, largest_value, move, row_slices
 from spmld._validation import Positive, PositiveInt
 from spmld.estimators.base import MultiLabelEstimator
-from spmld.estimators.inputs import check_underflow
 from spmld.estimators.label_prior import smoothed_frequency
 from spmld.estimators.probabilities import log_odds
 from spmld.model_selection.samples import Samples
@@ -79,8 +78,8 @@ class MLkNN(MultiLabelEstimator):
 
     Examples
     --------
-    >>> from spmld import MLkNN
     >>> from spmld.datasets import make_planted
+    >>> from studies.mlknn import MLkNN
     >>> data = make_planted(n_samples=300, observed_fraction=0.5, random_state=0)
     >>> model = MLkNN().fit(data.X, data.Y)
     >>> model.predict_proba(data.X[:2]).shape
@@ -102,7 +101,7 @@ class MLkNN(MultiLabelEstimator):
     def _fit(self, samples: Samples) -> None:
         X, labels, weights = samples.X, samples.labels, samples.weights
         X = features_to_numpy(X)
-        check_underflow(X)
+        _check_underflow(X)
         self._samples = X
         self.__dict__.pop("_search", None)  # of the last fit
         self._weighted_signs = labels.signs if weights.dtype == bool else labels.signs * _relative(weights)
@@ -168,6 +167,15 @@ class MLkNN(MultiLabelEstimator):
     def _as_fitted(self, X: Any) -> Any:
         """Return samples in the format of the fit, as the search may not accept sparse features after a dense fit."""
         return X.toarray() if sp.issparse(X) and not sp.issparse(self._samples) else X
+
+
+def _check_underflow(X: Any) -> None:
+    """Raise ValueError if the squares of all features vanish."""
+    largest = largest_value(X)
+    if 0 < largest < 1e3 * float(np.finfo(X.dtype).smallest_normal) ** 0.5:
+        raise ValueError(
+            f"X contains only values too small for {X.dtype}, up to {largest:.3g}; scale the features first"
+        )
 
 
 def _relative(weights: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -5,10 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from spmld import MLkNN
 from spmld.datasets import make_planted
-from spmld.estimators import mlknn
+from spmld.metrics import macro_auc
+from studies import mlknn
+from studies.mlknn import MLkNN
 
 
 def positive_neighbors(x, others, y, weight, k):
@@ -157,3 +159,15 @@ def test_unknown_metrics_are_named(data):
     for metric in ("precomputed", "unknown"):
         with pytest.raises(ValueError, match=f"metric.*'{metric}'"):
             MLkNN(metric=metric).fit(data.X, data.Y)
+
+
+def test_distances_that_vanish_raise(data):
+    assert macro_auc(data.Y, MLkNN().fit(1e-148 * data.X, data.Y).decision_function(1e-148 * data.X)) > 0.8
+    with pytest.raises(ValueError, match=r"X contains only values too small for float64, up to .*e-200; scale"):
+        MLkNN().fit(1e-200 * data.X, data.Y)
+    MLkNN().fit(0 * data.X, data.Y)
+
+
+@parametrize_with_checks([MLkNN()])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
