@@ -1,6 +1,6 @@
 """Detection of corrupted labels: the audit compared with cleanlab on the same out-of-fold probabilities.
 
-``python -m benchmarks.audit [data set ...]`` takes a few minutes and requires cleanlab, ``pip install "spmld[bench]"``,
+``python -m benchmarks.audit [data set ...]`` takes a few minutes and requires cleanlab, ``pip install --group bench``,
 and the data sets, from SPMLD_DATA or by download. The training labels are corrupted in four ways, and 70 % of them are
 observed; seeds 0 to 2. The output is the average precision of detecting corrupted observed entries, for
 `spmld.audit.find_label_issues` and for cleanlab's label quality scores per class, from the same probabilities. Since
@@ -32,7 +32,7 @@ SEEDS = range(3)
 
 def main(names=NAMES):
     if find_spec("cleanlab") is None:
-        return print('cleanlab is not installed; install it with: pip install "spmld[bench]"')
+        return print("cleanlab is not installed; install it with: pip install --group bench")
     print("average precision, mean of 3 seeds")
     print(f"{'data':<10}{'kind':<8}{'audit':>9}" + "".join(f"{word:>9}" for word in METHODS))
     rows = []

@@ -1,7 +1,7 @@
 """Detection of samples with label errors: the audit compared with cleanlab on the data of cleanlab's own benchmark.
 
 ``python -m benchmarks.label_errors [small] [large]`` takes about ten minutes and requires cleanlab, ``pip install
-"spmld[bench]"``. The data follow the protocol of https://github.com/cleanlab/multilabel-error-detection-benchmarks
+--group bench``. The data follow the protocol of https://github.com/cleanlab/multilabel-error-detection-benchmarks
 (Thyagarajan, Snorrason, Northcutt and Mueller 2022, arXiv:2211.13895): `make_multilabel_classification` with 4 labels
 and 5,000 training samples or 50 labels and 30,000 training samples, seeds 0 to 9, and for each label a random noise
 matrix whose mean accuracy is 1 minus a Gamma variable; at most three labels of a sample are wrong. Random number
@@ -46,7 +46,7 @@ COLUMNS = ("AUPRC", "lift@100", "entries", "per 100", "at least", "at most", "wr
 
 def main(sizes=tuple(SETTINGS)):
     if find_spec("cleanlab") is None:
-        return print('cleanlab is not installed; install it with: pip install "spmld[bench]"')
+        return print("cleanlab is not installed; install it with: pip install --group bench")
     warnings.simplefilter("ignore")
     for size in sizes:
         models = [name for name in MODELS if size == "small" or name != "random forest"]

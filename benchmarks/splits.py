@@ -52,7 +52,7 @@ def main():
 
         splitters["iterative-stratification"] = IterativeKFold
     except ImportError:
-        print('iterative-stratification is not installed; install it with: pip install "spmld[bench]"\n')
+        print("iterative-stratification is not installed; install it with: pip install --group bench\n")
     print(f"{N_SAMPLES} samples, {N_LABELS} labels, {N_SPLITS} folds, {REPEATS} seeds")
     for name, rates in {
         "rare to common (0.2 % to 30 %)": np.geomspace(0.002, 0.3, N_LABELS),
