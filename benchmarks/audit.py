@@ -14,12 +14,13 @@ from importlib.util import find_spec
 import numpy as np
 from sklearn.metrics import average_precision_score
 
+from benchmarks.sizes import sized
 from spmld.audit import find_label_issues
 from spmld.labels import corrupt_labels, hide_labels
 from studies.data import load
 from studies.methods import label_quality
 
-NAMES = ("emotions", "enron", "medical", "business")
+NAMES = sized(("emotions", "enron", "medical", "business"), ("planted",))
 KINDS = {"permute": 0.3, "swap": 0.4, "drop": 0.4, "flip": 0.03}
 METHODS = {
     "self": ("self_confidence", False),
@@ -27,7 +28,7 @@ METHODS = {
     "entropy": ("confidence_weighted_entropy", False),
     "adjusted": ("self_confidence", True),
 }
-SEEDS = range(3)
+SEEDS = range(sized(3, 1))
 
 
 def main(names=NAMES):

@@ -21,6 +21,7 @@ import dask.array as da
 import numpy as np
 from distributed import Client, LocalCluster
 
+from benchmarks.sizes import sized
 from spmld import SPMLD
 from spmld.scale.cluster import DaskEngine
 
@@ -101,7 +102,7 @@ def measure(n, n_workers, counts):
     return Cost(wall, client_cpu, max(cpu), sum(cpu), received, sent, steps)
 
 
-def main(n=400_000):
+def main(n=sized(400_000, 400)):
     warnings.simplefilter("ignore")
     counts = Counts()
     counts.install()
@@ -119,7 +120,7 @@ def main(n=400_000):
             flush=True,
         )
     one, two = costs[1], costs[2]
-    few = measure(1600, 2, counts)
+    few = measure(sized(1600, 200), 2, counts)
     b, b_wall = few.cpu / few.steps, few.wall / few.steps
     a = (two.worker_cpu - few.worker_cpu) / n
     print(f"parallel efficiency on two workers: {one.wall / (2 * two.wall):.2f} from run times, ", end="")

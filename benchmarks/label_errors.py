@@ -29,10 +29,17 @@ from sklearn.metrics import average_precision_score
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.preprocessing import normalize
 
+from benchmarks.sizes import sized
 from spmld.audit import find_label_issues
 
 SETTINGS = {
-    "small": {"n_samples": 6000, "n_features": 3, "n_classes": 4, "n_labels": 2, "test_size": 1000},
+    "small": {
+        "n_samples": sized(6000, 600),
+        "n_features": 3,
+        "n_classes": 4,
+        "n_labels": 2,
+        "test_size": sized(1000, 100),
+    },
     "large": {"n_samples": 37500, "n_features": 20, "n_classes": 50, "n_labels": 5, "test_size": 7500},
 }
 MODELS = {
@@ -40,11 +47,11 @@ MODELS = {
     "random forest": RandomForestClassifier(random_state=0, n_jobs=2),
     "default of the audit": None,
 }
-SEEDS = range(10)
+SEEDS = range(sized(10, 1))
 COLUMNS = ("AUPRC", "lift@100", "entries", "per 100", "at least", "at most", "wrong")
 
 
-def main(sizes=tuple(SETTINGS)):
+def main(sizes=sized(tuple(SETTINGS), ("small",))):
     if find_spec("cleanlab") is None:
         return print("cleanlab is not installed; install it with: pip install --group bench")
     warnings.simplefilter("ignore")

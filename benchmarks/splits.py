@@ -11,9 +11,10 @@ import time
 import numpy as np
 
 from benchmarks.ratios import record
+from benchmarks.sizes import sized
 from spmld.model_selection import MultilabelStratifiedKFold
 
-N_SAMPLES, N_LABELS, N_SPLITS, REPEATS = 20_000, 50, 5, 3
+N_SAMPLES, N_LABELS, N_SPLITS, REPEATS = sized((20_000, 50, 5, 3), (1000, 10, 5, 1))
 
 
 def correlated_labels(rates, seed=0):
