@@ -26,6 +26,7 @@ from spmld import SPMLD
 from spmld.scale.cluster import DaskEngine
 
 D, L, K, N_ITER, N_CHUNKS = 100, 50, 20, 4, 2
+PROCESSES = sized(True, False)
 
 
 def make_block(seeds, rows):
@@ -86,7 +87,8 @@ def counters(client):
 def measure(n, n_workers, counts):
     """Return the cost of an outer iteration."""
     rows = n // N_CHUNKS
-    options = {"n_workers": n_workers, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
+    options = {"n_workers": n_workers, "threads_per_worker": 1, "processes": PROCESSES}
+    options |= {"dashboard_address": None, "silence_logs": 50}
     with LocalCluster(**options) as cluster, Client(cluster) as client:
         seeds = da.arange(N_CHUNKS, chunks=1)[:, None]
         data = seeds.map_blocks(make_block, rows, chunks=((rows,) * N_CHUNKS, (D + L,)), dtype=float).persist()
