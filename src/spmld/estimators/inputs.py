@@ -70,11 +70,16 @@ def check_labels(estimator: BaseEstimator, X: Any, Y: Any, mask: Any, *, classes
 
 
 def cluster_samples(
-    engine: Engine, X: Sequence[Any], counts: Sequence[int], count: int, rng: np.random.RandomState
+    engine: Engine,
+    X: Sequence[Any],
+    counts: Sequence[int],
+    count: int,
+    rng: np.random.RandomState,
+    max_samples: int = MAX_CLUSTERED,
 ) -> tuple[Any, ...]:
-    """Return the index of the k-means cluster of each sample, in row blocks."""
+    """Return the k-means cluster of each sample, in row blocks; centers are those of at most `max_samples` samples."""
     n = sum(counts)
-    rows = np.sort(rng.permutation(n)[:MAX_CLUSTERED]) if n > MAX_CLUSTERED else None
+    rows = np.sort(rng.permutation(n)[:max_samples]) if n > max_samples else None
     sample = with_short_indices(features_to_numpy(take_rows(engine, X, counts, rows)))
     # Samples of one block may be its own array, which must not change.
     means = KMeans(count, n_init=1, random_state=rng.randint(2**31 - 1), copy_x=len(counts) == 1)
