@@ -23,8 +23,9 @@ coverage: .venv/test ## run the tests with line and branch coverage of src/ (at 
 
 test-oldest: ## run the tests with the oldest supported versions of all dependencies, in .venv-oldest
 	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip install --quiet --upgrade pip
 	$(PYTHON) -m tests.oldest > .venv-oldest/constraints.txt
-	.venv-oldest/bin/python -m pip install --quiet --constraint .venv-oldest/constraints.txt --editable '.[test]'
+	.venv-oldest/bin/python -m pip install --quiet --constraint .venv-oldest/constraints.txt --editable . --group test
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 SCIPY_ARRAY_API=1 .venv-oldest/bin/python -m pytest $(PYTEST_FLAGS)
 
 smoke: ## build the wheel, install it into an empty environment, and use it there
@@ -84,19 +85,19 @@ clean: ## remove the environment and what was written, except reproduced/
 	touch $@
 
 .venv/test: .venv/bin/python pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[test]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable . --group test
 	touch $@ .venv/demo
 
 .venv/fuzz: .venv/test
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[fuzz]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable . --group fuzz
 	touch $@
 
 .venv/bench: .venv/test
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[bench]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable . --group bench
 	touch $@
 
 .venv/docs: .venv/bin/python pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable . --group docs
 	touch $@
 
 .PHONY: help demo test coverage test-oldest smoke test-kernels fuzz fuzz-coverage faults load audit-dependencies lint bench docs reproduce clean

@@ -1,11 +1,16 @@
-"""Run all fast benchmarks, or the named ones: ``python -m benchmarks [--store] [name ...]``."""
+"""Run all fast benchmarks, or the named ones: ``python -m benchmarks [--store | --smoke] [name ...]``.
+
+``--store`` stores the ratios of the run. ``--smoke`` runs all benchmarks, or the named ones, with tiny sizes, to find
+those that no longer run; their numbers mean nothing.
+"""
 
 import importlib
+import os
 import pkgutil
 import sys
 
 import benchmarks
-from benchmarks import ratios
+from benchmarks import sizes
 
 SLOW = (
     "accelerator",
@@ -34,15 +39,32 @@ SLOW = (
     "updates",
     "wrong_labels",
 )
+LARGE = ("out_of_core",)
+"""Benchmarks without a smoke run."""
 
-names = [m.name for m in pkgutil.iter_modules(benchmarks.__path__) if m.name not in ("__main__", "peers", "ratios")]
-requested = [argument for argument in sys.argv[1:] if argument != "--store"]
-for name in requested or [name for name in names if name not in SLOW]:
-    if name not in names:
-        sys.exit(f"benchmark must be one of {', '.join(names)}, got {name!r}")
-    print(f"\n== {name}", flush=True)
-    importlib.import_module(f"benchmarks.{name}").main()
-if ratios.recorded:
-    ratios.compare()
-    if "--store" in sys.argv[1:]:
-        ratios.store()
+TOOLS = ("__main__", "peers", "ratios", "sizes")
+
+
+def main(*arguments):
+    """Run the benchmarks that are named, or all."""
+    options = {argument for argument in arguments if argument in ("--smoke", "--store")}
+    smoke = "--smoke" in options
+    if smoke:
+        os.environ[sizes.VARIABLE] = "1"
+    from benchmarks import ratios  # sizes depend on the variable
+
+    names = [module.name for module in pkgutil.iter_modules(benchmarks.__path__) if module.name not in TOOLS]
+    requested = [argument for argument in arguments if argument not in options]
+    for name in requested or [name for name in names if name not in (LARGE if smoke else SLOW)]:
+        if name not in names:
+            sys.exit(f"benchmark must be one of {', '.join(names)}, got {name!r}")
+        print(f"\n== {name}", flush=True)
+        importlib.import_module(f"benchmarks.{name}").main()
+    if ratios.recorded and not smoke:
+        ratios.compare()
+        if "--store" in options:
+            ratios.store()
+
+
+if __name__ == "__main__":  # workers of Dask import this module
+    main(*sys.argv[1:])

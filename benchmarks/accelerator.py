@@ -11,6 +11,7 @@ import time
 import numpy as np
 
 from benchmarks.observed import make_data as make_sparse_data
+from benchmarks.sizes import sized
 from spmld import SPMLD, MaskedLogistic, SelfPacedEnsemble
 from spmld.core.problem import set_W
 from spmld.core.steps import UpdateW
@@ -102,7 +103,7 @@ def compare_devices(torch, X, Y):
         print(f"{model}: differs from float64 on the CPU by {difference:.1e} of the largest score", flush=True)
 
 
-def time_sparse(torch, n=100_000):
+def time_sparse(torch, n=sized(100_000, 1000)):
     """Print the times of sparse features on the GPU and on the CPU."""
     X, Y, mask = make_sparse_data(n, 50_000, L, OBSERVED)
     X = X.astype(np.float32)
@@ -135,7 +136,7 @@ def main(*arguments):
         return print("skipped: torch is not installed")
     if not torch.cuda.is_available():
         return print("skipped: no CUDA device")
-    n = int(arguments[0]) if arguments else 1_000_000
+    n = int(arguments[0]) if arguments else sized(1_000_000, 10_000)
     print(f"{torch.cuda.get_device_name()}: {n:,} x {D}, {L} labels, {OBSERVED:.0%} observed")
     X, Y, truth = make_data(torch, n)
     for model in MODELS:

@@ -17,15 +17,16 @@ import sys
 import numpy as np
 from scipy.special import expit, logit
 
+from benchmarks.sizes import sized
 from spmld.annotators import find_consensus, fit_consensus, read_annotators
 from spmld.annotators.consensus import answer_evidence, count_errors
 from spmld.labels import read_labels
 from spmld.noise import NoiseRates
 from studies.data import load
 
-NAMES = ("emotions", "scene", "medical", "business")
-COUNTS = range(2, 8)
-SEEDS = range(3)
+NAMES = sized(("emotions", "scene", "medical", "business"), ("planted",))
+COUNTS = range(2, sized(8, 3))
+SEEDS = range(sized(3, 1))
 METHODS = ("majority", "Dawid-Skene", "votes", "consensus")
 COLUMNS = (*METHODS, *METHODS, "error rate", "alpha", "beta")
 

@@ -1,6 +1,6 @@
 """Detection of corrupted labels: the audit compared with cleanlab on the same out-of-fold probabilities.
 
-``python -m benchmarks.audit [data set ...]`` takes a few minutes and requires cleanlab, ``pip install "spmld[bench]"``,
+``python -m benchmarks.audit [data set ...]`` takes a few minutes and requires cleanlab, ``pip install --group bench``,
 and the data sets, from SPMLD_DATA or by download. The training labels are corrupted in four ways, and 70 % of them are
 observed; seeds 0 to 2. The output is the average precision of detecting corrupted observed entries, for
 `spmld.audit.find_label_issues` and for cleanlab's label quality scores per class, from the same probabilities. Since
@@ -14,12 +14,13 @@ from importlib.util import find_spec
 import numpy as np
 from sklearn.metrics import average_precision_score
 
+from benchmarks.sizes import sized
 from spmld.audit import find_label_issues
 from spmld.labels import corrupt_labels, hide_labels
 from studies.data import load
 from studies.methods import label_quality
 
-NAMES = ("emotions", "enron", "medical", "business")
+NAMES = sized(("emotions", "enron", "medical", "business"), ("planted",))
 KINDS = {"permute": 0.3, "swap": 0.4, "drop": 0.4, "flip": 0.03}
 METHODS = {
     "self": ("self_confidence", False),
@@ -27,12 +28,12 @@ METHODS = {
     "entropy": ("confidence_weighted_entropy", False),
     "adjusted": ("self_confidence", True),
 }
-SEEDS = range(3)
+SEEDS = range(sized(3, 1))
 
 
 def main(names=NAMES):
     if find_spec("cleanlab") is None:
-        return print('cleanlab is not installed; install it with: pip install "spmld[bench]"')
+        return print("cleanlab is not installed; install it with: pip install --group bench")
     print("average precision, mean of 3 seeds")
     print(f"{'data':<10}{'kind':<8}{'audit':>9}" + "".join(f"{word:>9}" for word in METHODS))
     rows = []

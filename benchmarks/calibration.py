@@ -15,6 +15,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit
 
+from benchmarks.sizes import sized
 from spmld import LabelPrior, MaskedLogistic, SelfPacedEnsemble
 from spmld._table import TextTable
 from spmld.audit import find_label_issues
@@ -24,9 +25,9 @@ from spmld.metrics import log_loss, micro_f1
 from spmld.model_selection import cross_fit, make_folds
 from spmld.model_selection.linear import NOISE_CS
 
-N_CELLS, N_TEST, N_FEATURES = 120, 2000, 20
+N_CELLS, N_TEST, N_FEATURES = sized(120, 1), 2000, 20
 STRENGTHS, FREQUENCIES = (0.3, 0.6, 1.0, 1.5, 2.0, 4.0), (0.02, 0.05, 0.1, 0.3, 0.5)
-SIZES, LABELS, OBSERVED = (200, 800, 2000), (5, 12, 60), (0.2, 0.5, 1.0)
+SIZES, LABELS, OBSERVED = sized((200, 800, 2000), (200,)), sized((5, 12, 60), (5,)), (0.2, 0.5, 1.0)
 
 
 def draw_cell(seed):

@@ -15,6 +15,7 @@ import numpy as np
 from scipy import stats
 from sklearn.base import BaseEstimator
 
+from benchmarks.sizes import sized
 from spmld._table import TextTable
 from spmld.model_selection import MultilabelStratifiedKFold, compare
 
@@ -77,7 +78,7 @@ def resampled_p(differences, ratio):
     return 2 * stats.t.sf(abs(t), n - 1)
 
 
-def main(n_data_sets=1000):
+def main(n_data_sets=sized(1000, 2)):
     for n_features in (10, 80):
         rows = []
         for name, (n_folds, n_repeats) in CV.items():

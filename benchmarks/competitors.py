@@ -7,19 +7,20 @@ the output are those of ``benchmarks.defaults``.
 from functools import partial
 
 from benchmarks.defaults import evaluate_grid
+from benchmarks.sizes import sized
 from spmld import LEML, MLLRC
 
 LEML_GRID = {
     "loss": ["squared", "logistic"],
     "fit_intercept": [False, True],
-    "alpha": [0.1, 1.0, 5.0, 10.0, 20.0, 30.0],
+    "alpha": sized([0.1, 1.0, 5.0, 10.0, 20.0, 30.0], [1.0]),
     "n_components": [10, 1.0],
 }
 MLLRC_GRID = {
     "fit_intercept": [False, True],
-    "completion_penalty": [1.0, 10.0, 100.0],
-    "alpha": [10.0, 30.0, 100.0],
-    "nuclear_penalty": [30.0, 300.0, 3000.0],
+    "completion_penalty": sized([1.0, 10.0, 100.0], [10.0]),
+    "alpha": sized([10.0, 30.0, 100.0], [30.0]),
+    "nuclear_penalty": sized([30.0, 300.0, 3000.0], [300.0]),
 }
 
 

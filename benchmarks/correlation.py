@@ -14,10 +14,11 @@ from pymanopt.manifolds import Oblique
 from pymanopt.optimizers import ConjugateGradient, SteepestDescent
 
 from benchmarks.ratios import record
+from benchmarks.sizes import sized
 from spmld.core.correlation import mix, normalize_rows
 
 
-def main(l=374, k=20, r=20):
+def main(l=sized(374, 12), k=sized(20, 4), r=sized(20, 4)):
     rng = np.random.default_rng(0)
     for title, scales in (("flat spectrum", np.ones(k)), ("decaying spectrum", np.geomspace(1, 0.04, k))):
         T = rng.normal(size=(4 * k, k)) * scales

@@ -21,10 +21,12 @@ import dask.array as da
 import numpy as np
 from distributed import Client, LocalCluster
 
+from benchmarks.sizes import sized
 from spmld import SPMLD
 from spmld.cluster.engine import DaskEngine
 
 D, L, K, N_ITER, N_CHUNKS = 100, 50, 20, 4, 2
+PROCESSES = sized(True, False)
 
 
 def make_block(seeds, rows):
@@ -85,7 +87,8 @@ def counters(client):
 def measure(n, n_workers, counts):
     """Return the cost of an outer iteration."""
     rows = n // N_CHUNKS
-    options = {"n_workers": n_workers, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
+    options = {"n_workers": n_workers, "threads_per_worker": 1, "processes": PROCESSES}
+    options |= {"dashboard_address": None, "silence_logs": 50}
     with LocalCluster(**options) as cluster, Client(cluster) as client:
         seeds = da.arange(N_CHUNKS, chunks=1)[:, None]
         data = seeds.map_blocks(make_block, rows, chunks=((rows,) * N_CHUNKS, (D + L,)), dtype=float).persist()
@@ -101,7 +104,7 @@ def measure(n, n_workers, counts):
     return Cost(wall, client_cpu, max(cpu), sum(cpu), received, sent, steps)
 
 
-def main(n=400_000):
+def main(n=sized(400_000, 400)):
     warnings.simplefilter("ignore")
     counts = Counts()
     counts.install()
@@ -119,7 +122,7 @@ def main(n=400_000):
             flush=True,
         )
     one, two = costs[1], costs[2]
-    few = measure(1600, 2, counts)
+    few = measure(sized(1600, 200), 2, counts)
     b, b_wall = few.cpu / few.steps, few.wall / few.steps
     a = (two.worker_cpu - few.worker_cpu) / n
     print(f"parallel efficiency on two workers: {one.wall / (2 * two.wall):.2f} from run times, ", end="")

@@ -13,14 +13,16 @@ import warnings
 
 import numpy as np
 
+from benchmarks.sizes import sized
 from spmld._table import TextTable
 from spmld.audit import find_label_issues
 from spmld.labels import corrupt_labels, hide_labels
 from studies.data import load
 
-NAMES = ("business", "computers", "education", "emotions", "enron", "medical")
+NAMES = sized(("business", "computers", "education", "emotions", "enron", "medical"), ("planted",))
 KINDS = {"none": 0.0, "permute": 0.3, "swap": 0.4, "drop": 0.4, "flip": 0.03}
-SEEDS = range(3)
+CORRUPTED = sized(tuple(KINDS), ("none", "flip"))
+SEEDS = range(sized(3, 1))
 COLUMNS = ("data", "labels", "observed", "wrong", "range", "covered", "found")
 
 
@@ -29,7 +31,7 @@ def main(names=NAMES):
     rows, covered = [], []
     for name in names:
         data = load(name)
-        for kind in KINDS:
+        for kind in CORRUPTED:
             results = np.array([audit(data, kind, seed) for seed in SEEDS])
             observed, wrong, lower, upper, found = results.mean(axis=0)
             covered.append((results[:, 2] <= results[:, 1]) & (results[:, 1] <= results[:, 3]))

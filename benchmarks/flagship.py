@@ -13,15 +13,20 @@ import time
 
 import numpy as np
 
+from benchmarks.sizes import sized
 from spmld import MaskedLogistic, SelfPacedEnsemble
 from spmld.labels import corrupt_labels, hide_labels
 from spmld.metrics import ranking_loss
 from spmld.model_selection import MultilabelStratifiedKFold
 from studies.data import load
 
-DATA = ("emotions", "medical", "enron", "business", "computers", "education")
+DATA = sized(("emotions", "medical", "enron", "business", "computers", "education"), ("planted",))
 CASES = [("none", 0.0, 0.3), ("none", 0.0, 0.7)]
-CASES += [("permute", 0.3, 0.7), ("swap", 0.4, 0.7), ("drop", 0.4, 0.7), ("flip", 0.03, 0.7)]
+OTHER_CASES = [("permute", 0.3, 0.7), ("swap", 0.4, 0.7), ("drop", 0.4, 0.7), ("flip", 0.03, 0.7)]
+CASES = sized(CASES + OTHER_CASES, OTHER_CASES[-1:])
+
+
+VIEWS = sized("auto", ("linear",))
 
 
 def tuned(X, Y):
@@ -40,12 +45,12 @@ def tuned(X, Y):
 
 def ensemble(keep_fraction):
     """Return the fit of SelfPacedEnsemble with this fraction."""
-    return SelfPacedEnsemble(keep_fraction=keep_fraction, random_state=0).fit
+    return SelfPacedEnsemble(views=VIEWS, keep_fraction=keep_fraction, random_state=0).fit
 
 
-def main():
+def main(*names):
     print("data        corruption observed  tuned   ensemble 1.0     0.9     0.8     oracle  seconds")
-    for name in sys.argv[1:] or DATA:
+    for name in names or DATA:
         try:
             data = load(name)
         except ConnectionError as error:
@@ -72,4 +77,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

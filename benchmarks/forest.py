@@ -10,11 +10,12 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
 from benchmarks.ratios import fastest_time, record
+from benchmarks.sizes import sized
 from spmld import MaskedForest
 from spmld.datasets import load_dataset, make_planted
 from spmld.labels import hide_labels
 
-N_TREES = 20
+N_TREES, N_SAMPLES, N_LABELS = sized((20, 2000, 20), (2, 100, 3))
 
 
 def main():
@@ -39,11 +40,11 @@ def fit_loop(forest, X, Y):
 
 def problems():
     """Yield names, features and labels."""
-    data = make_planted(2000, 100, 20, random_state=0)
+    data = make_planted(N_SAMPLES, 100, N_LABELS, random_state=0)
     for fraction in (1.0, 0.3):
         Y = hide_labels(data.Y, observed_fraction=fraction, random_state=0)
         yield f"generated, {fraction:.0%} observed", data.X, Y
-    for name in ("emotions", "scene"):
+    for name in sized(("emotions", "scene"), ()):
         try:
             real = load_dataset(name)
         except OSError:

@@ -5,6 +5,7 @@ time is multiplied by up to 4: samples, features, labels, latent labels, and the
 the exponents of power laws, and draws the run times to ``studies/docs/growth.svg``. Run times are CPU seconds.
 """
 
+import os
 import resource
 import time
 import warnings
@@ -14,11 +15,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from benchmarks.observed import make_data
+from benchmarks.sizes import sized
 from spmld import SPMLD, MaskedLogistic
 from spmld.labels import LabelWarning
 
-FIGURE = Path(__file__).parents[1] / "studies" / "docs" / "growth.svg"
-BASE = {"samples": 20_000, "features": 20_000, "labels": 200, "latent labels": 10, "observed": 0.02}
+FIGURE = sized(Path(__file__).parents[1] / "studies" / "docs" / "growth.svg", Path(os.devnull))
+NAMES = ("samples", "features", "labels", "latent labels", "observed")
+BASE = dict(zip(NAMES, sized((20_000, 20_000, 200, 10, 0.02), (200, 100, 20, 2, 0.1)), strict=True))
 FACTORS = (1, 2, 4)
 
 
@@ -59,7 +62,7 @@ def main():
         panel.legend(title="exponents", fontsize="small", loc=corner)
     panels[0].set_ylabel("CPU seconds")
     plt.rcParams["svg.hashsalt"] = "growth"
-    figure.savefig(FIGURE, metadata={"Date": None})
+    figure.savefig(FIGURE, format="svg", metadata={"Date": None})
     print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GiB; figure in {FIGURE.name}")
 
 

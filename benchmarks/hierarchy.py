@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.impute import SimpleImputer
 
+from benchmarks.sizes import sized
 from spmld import HierarchicalClassifier, MaskedRidge, SelfPacedEnsemble
 from spmld._table import TextTable
 from spmld.datasets import read_dataset
@@ -23,12 +24,18 @@ from spmld.ensemble.views import N_TREES
 from spmld.estimators.scaling import LandmarkFeatures
 from spmld.labels import hide_labels
 from spmld.metrics import micro_average_precision
+from studies.data import load
 
-PUBLISHED = {"cellcycle_FUN": 0.255, "derisi_FUN": 0.195, "eisen_FUN": 0.306, "ImCLEF07D": 0.927}
+PAPER = {"cellcycle_FUN": 0.255, "derisi_FUN": 0.195, "eisen_FUN": 0.306, "ImCLEF07D": 0.927}
+PUBLISHED = sized(PAPER, {"planted": np.nan})
+TREES, LANDMARKS = sized(((*N_TREES, 800), 3000), ((20,), 50))
 
 
 def read(name):
     """Return training and validation samples, the test samples, and the hierarchy."""
+    if name == "planted":
+        data = load(name)
+        return data.X_train, data.Y_train, data.X_test, data.Y_test, [(0, 1)]
     folder = Path(os.environ["SPMLD_DATA"]) / "hierarchy"
     parts = {part: sorted(folder.glob(f"{name}?{part}.arff")) for part in ("[tT]rain", "valid", "[tT]est")}
     train, valid, test = ([read_dataset(file) for file in files] for files in parts.values())
@@ -45,8 +52,8 @@ def read(name):
 def ensemble():
     """Return the ensemble, with a kernel ridge regression instead of a linear one, and up to 800 trees."""
     path = [{"alpha": alpha} for alpha in (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)]
-    ridge = View("kernel ridge", LandmarkFeatures(3000), MaskedRidge(warm_start=True), path, 3)
-    settings = {"views": ["linear", "kernel", "boosting", ridge], "n_trees": (*N_TREES, 800)}
+    ridge = View("kernel ridge", LandmarkFeatures(LANDMARKS), MaskedRidge(warm_start=True), path, 3)
+    settings = {"views": ["linear", "kernel", "boosting", ridge], "n_trees": TREES}
     return SelfPacedEnsemble(**settings, scoring="micro_average_precision", keep_fraction=1.0, random_state=0)
 
 

@@ -1,7 +1,7 @@
 """Detection of samples with label errors: the audit compared with cleanlab on the data of cleanlab's own benchmark.
 
 ``python -m benchmarks.label_errors [small] [large]`` takes about ten minutes and requires cleanlab, ``pip install
-"spmld[bench]"``. The data follow the protocol of https://github.com/cleanlab/multilabel-error-detection-benchmarks
+--group bench``. The data follow the protocol of https://github.com/cleanlab/multilabel-error-detection-benchmarks
 (Thyagarajan, Snorrason, Northcutt and Mueller 2022, arXiv:2211.13895): `make_multilabel_classification` with 4 labels
 and 5,000 training samples or 50 labels and 30,000 training samples, seeds 0 to 9, and for each label a random noise
 matrix whose mean accuracy is 1 minus a Gamma variable; at most three labels of a sample are wrong. Random number
@@ -29,10 +29,17 @@ from sklearn.metrics import average_precision_score
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.preprocessing import normalize
 
+from benchmarks.sizes import sized
 from spmld.audit import find_label_issues
 
 SETTINGS = {
-    "small": {"n_samples": 6000, "n_features": 3, "n_classes": 4, "n_labels": 2, "test_size": 1000},
+    "small": {
+        "n_samples": sized(6000, 600),
+        "n_features": 3,
+        "n_classes": 4,
+        "n_labels": 2,
+        "test_size": sized(1000, 100),
+    },
     "large": {"n_samples": 37500, "n_features": 20, "n_classes": 50, "n_labels": 5, "test_size": 7500},
 }
 MODELS = {
@@ -40,13 +47,13 @@ MODELS = {
     "random forest": RandomForestClassifier(random_state=0, n_jobs=2),
     "default of the audit": None,
 }
-SEEDS = range(10)
+SEEDS = range(sized(10, 1))
 COLUMNS = ("AUPRC", "lift@100", "entries", "per 100", "at least", "at most", "wrong")
 
 
-def main(sizes=tuple(SETTINGS)):
+def main(sizes=sized(tuple(SETTINGS), ("small",))):
     if find_spec("cleanlab") is None:
-        return print('cleanlab is not installed; install it with: pip install "spmld[bench]"')
+        return print("cleanlab is not installed; install it with: pip install --group bench")
     warnings.simplefilter("ignore")
     for size in sizes:
         models = [name for name in MODELS if size == "small" or name != "random forest"]

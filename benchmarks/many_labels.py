@@ -23,10 +23,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from benchmarks.peers import METHODS
+from benchmarks.sizes import sized
 from spmld._table import TextTable
 from spmld.datasets import read_dataset
 
-SIZES = {4000: (15_500, 5_000), 10_000: (15_000, 20_000)}
+SIZES = sized({4000: (15_500, 5_000), 10_000: (15_000, 20_000)}, {100: (200, 300)})
 """Numbers of samples and of features by number of labels."""
 LABELS_OF_TOPIC, TOPIC_WORDS, LABEL_WORDS = 20, 60, 30
 KS = (1, 3, 5)
@@ -133,16 +134,16 @@ def compare(title, X, Y, interpreters, observed, seed=0):
     print(f"\n{title}, {observed:.0%} of the entries observed\n{TextTable(columns, rows)}\n", flush=True)
 
 
-def main():
+def main(*arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--python", help="interpreter with napkinxc and omikuji")
     parser.add_argument("--pecos", help="interpreter with libpecos")
     parser.add_argument("--labels", type=int, nargs="*", default=list(SIZES), choices=list(SIZES))
-    parser.add_argument("--methods", nargs="*", default=list(METHODS), choices=list(METHODS))
-    parser.add_argument("--observed", type=float, nargs="*", default=[1.0, 0.3])
+    parser.add_argument("--methods", nargs="*", default=sized(list(METHODS), ["MaskedLogistic"]), choices=list(METHODS))
+    parser.add_argument("--observed", type=float, nargs="*", default=sized([1.0, 0.3], [0.3]))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--data", nargs="*", default=[], metavar="FILE")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     interpreters = {"MaskedLogistic": sys.executable, "PECOS": options.pecos}
     chosen = {name: interpreters.get(name.split(",")[0].split()[0], options.python) for name in options.methods}
     chosen = {name: interpreter for name, interpreter in chosen.items() if interpreter}
@@ -162,4 +163,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from benchmarks.ratios import fastest_time, record
+from benchmarks.sizes import sized
 from spmld import SPMLD, MaskedLogistic, SelfPacedEnsemble
 from spmld.labels import LabelWarning, hide_labels
 from studies.data import load
@@ -46,7 +47,7 @@ def fastest(fit, X, Y, *args, **options):
 
 
 def main():
-    for name in ("education", "corel5k"):
+    for name in sized(("education", "corel5k"), ("planted",)):
         try:
             data = load(name)
         except ConnectionError as error:
@@ -76,7 +77,7 @@ def compare_costs():
     """Print the times of SPMLD and SelfPacedEnsemble on Business with 30 % of the labels observed."""
     warnings.simplefilter("ignore", LabelWarning)
     try:
-        data = load("business")
+        data = load(sized("business", "planted"))
     except ConnectionError as error:
         return print(f"skipped: {error}")
     X, Y = sp.csr_array(data.X_train), hide_labels(data.Y_train, observed_fraction=0.3, random_state=0)

@@ -10,12 +10,15 @@ import os
 import subprocess
 import sys
 
-NAMES = (
+from benchmarks.sizes import sized
+
+MODELS = (
     *("MaskedLogistic", "MaskedRidge", "MaskedBoosting", "MaskedForest", "SPMLD", "GLOCAL", "LEML", "MLLRC"),
     "SelfPacedEnsemble",
 )
+NAMES = sized(MODELS, ("MaskedLogistic",))
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-SIZES = {"dense": (20_000, 500), "sparse": (20_000, 50_000)}
+SIZES = sized({"dense": (20_000, 500), "sparse": (20_000, 50_000)}, {"sparse": (600, 500)})
 FIT = """
 import sys, warnings
 from pathlib import Path

@@ -10,6 +10,7 @@ import numpy as np
 import sklearn.metrics as sk
 
 from benchmarks.ratios import record
+from benchmarks.sizes import sized
 from spmld.metrics.registry import METRICS
 
 
@@ -55,7 +56,7 @@ def _data(n: int, l: int) -> dict[str, Any]:
     return {"Y": Y, "scores": scores, "probabilities": scores, "predictions": (scores > 0.9).astype(np.int64)}
 
 
-def main(n: int = 20_000, l: int = 500) -> None:
+def main(n: int = sized(20_000, 100), l: int = sized(500, 10)) -> None:
     """Print the seconds of scikit-learn and of spmld, their ratio, and the ratio for twice as many samples."""
     once, twice = _data(n, l), _data(2 * n, l)
     print(f"{n} samples, {l} labels, none missing")

@@ -17,8 +17,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from benchmarks.observed import make_data
+from benchmarks.sizes import sized
 from spmld import SPMLD, MaskedLogistic, SelfPacedEnsemble
 
+D, L, OBSERVED = sized((50_000, 500, 0.02), (500, 20, 0.3))
 MODELS = {
     "MaskedLogistic": MaskedLogistic(n_jobs=2),
     "SPMLD": SPMLD(random_state=0),
@@ -29,7 +31,7 @@ PARTS = ("X", "Y", "mask")
 
 def write(folder, n):
     """Write the data, in single precision."""
-    X, *labels = make_data(n, 50_000, 500, 0.02)
+    X, *labels = make_data(n, D, L, OBSERVED)
     for name, part in zip(PARTS, (X.astype(np.float32), *labels), strict=True):
         sp.save_npz(Path(folder) / f"{name}.npz", part, compressed=False)
 
@@ -56,10 +58,10 @@ def main(*arguments):
     if arguments and arguments[0] in PARTS_OF_RUN:
         step, *rest, n = arguments
         return PARTS_OF_RUN[step](*rest, int(n))
-    n = int(arguments[0]) if arguments else 1_000_000
+    n = int(arguments[0]) if arguments else sized(1_000_000, 400)
     with tempfile.TemporaryDirectory() as folder:
         run("write", folder, n)
-        for name in MODELS:
+        for name in sized(tuple(MODELS), ("SPMLD",)):
             sizes = (n // 10,) if name == "SelfPacedEnsemble" else (n // 4, n)
             times = {}
             for size in sizes:

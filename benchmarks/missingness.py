@@ -16,11 +16,12 @@ with entry weights: the inverse of the probability that an entry is observed.
 
 import numpy as np
 
+from benchmarks.sizes import sized
 from spmld import MaskedLogistic
 from spmld._table import TextTable
 from spmld.metrics import evaluate
 
-SEEDS = range(50)
+SEEDS = range(sized(50, 2))
 N_TRAIN, N_TEST, N_FEATURES, N_LABELS = 1000, 2000, 20, 12
 
 

@@ -24,6 +24,7 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 
+from benchmarks.sizes import sized
 from spmld import SelfPacedEnsemble, save
 from spmld._table import TextTable
 from spmld.datasets import make_songs
@@ -31,19 +32,11 @@ from spmld.monitoring import monitor
 from spmld.monitoring.metric_estimates import estimate_metrics
 from studies.data import load
 
-NAMES = (
-    "emotions",
-    "scene",
-    "medical",
-    "enron",
-    "business",
-    "computers",
-    "education",
-    "health",
-    "science",
-    "social",
+NAMES = sized(
+    ("emotions", "scene", "medical", "enron", "business", "computers", "education", "health", "science", "social"),
+    ("planted",),
 )
-N_SPLITS, MAX_SAMPLES = 6, 1500
+N_SPLITS, MAX_SAMPLES, N_SONGS = sized((6, 1500, 1000), (1, 1500, 200))
 
 
 def more_frequent(Y, rng):
@@ -88,7 +81,7 @@ def run(name, seed):
 
 def added_size(views):
     """Return by how much the reference increases the size of the file of a text model, as a fraction."""
-    songs = make_songs(1000, random_state=0)
+    songs = make_songs(N_SONGS, random_state=0)
     model = make_pipeline(TfidfVectorizer(), SelfPacedEnsemble(views=views, random_state=0)).fit(songs.texts, songs.Y)
     with TemporaryDirectory() as folder:
         whole, without = Path(folder) / "whole.skops", Path(folder) / "without.skops"

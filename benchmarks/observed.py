@@ -15,11 +15,13 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from benchmarks.ratios import record
+from benchmarks.sizes import sized
 from spmld import MaskedLogistic
 from spmld.labels import LabelWarning
 
 SOLVERS = ("lbfgs", "newton-cg", "liblinear")
 PER_ROW = 50
+OBSERVED = sized((0.01, 0.05, 0.3, 1.0), (0.3,))
 
 
 def make_data(n, d, l, observed, seed=0):
@@ -69,7 +71,7 @@ def loop(X, Y, mask, solver, step=10):
 
 def compare(n, d, l):
     print(f"{n:,} x {d:,}, {PER_ROW} values in a row, {l} labels")
-    for observed in (0.01, 0.05, 0.3, 1.0):
+    for observed in OBSERVED:
         X, Y, mask = make_data(n, d, l, observed)
         loops = {}
         for threads in (1, 2):
@@ -104,9 +106,9 @@ def main():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", FutureWarning)
         warnings.simplefilter("ignore", LabelWarning)
-        compare(10_000, 50_000, 100)
-        compare(10_000, 1_000, 100)
-        compare_single_thread(40_000, 50_000, 200, 0.3)
+        compare(*sized((10_000, 50_000, 100), (200, 500, 20)))
+        compare(*sized((10_000, 1_000, 100), (200, 100, 20)))
+        compare_single_thread(*sized((40_000, 50_000, 200), (200, 500, 20)), 0.3)
 
 
 if __name__ == "__main__":

@@ -6,13 +6,14 @@ import numpy as np
 from scipy.optimize import minimize
 
 from benchmarks.ratios import record
+from benchmarks.sizes import sized
 from spmld.pacing import ColumnGroups, GroupSparsePacing, PacingParameters
 
 
-def main():
+def main(n=sized(1_000_000, 3000)):
     rng = np.random.default_rng(0)
-    L = rng.random((1_000_000, 20)) ** 2
-    print("losses of 1,000,000 x 20, threshold 0.5")
+    L = rng.random((n, 20)) ** 2
+    print(f"losses of {n:,} x 20, threshold 0.5")
     for diversity in (0.0, 10.0, 200.0, 400.0):
         start = time.perf_counter()
         (P,) = GroupSparsePacing().weights([L], PacingParameters(0.5, diversity), ColumnGroups())

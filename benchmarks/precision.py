@@ -14,6 +14,7 @@ import warnings
 import numpy as np
 from scipy.stats import binom
 
+from benchmarks.sizes import sized
 from spmld import SelfPacedEnsemble
 from spmld._table import TextTable
 from spmld.core.losses import logistic
@@ -21,8 +22,8 @@ from spmld.labels import hide_labels
 from spmld.model_selection import DecisionRule
 from studies.data import load
 
-NAMES = ("emotions", "scene", "medical", "enron", "business", "health")
-OBSERVED, TARGETS, MAX_SAMPLES = (0.3, 0.6, 1.0), (0.7, 0.8, 0.9), 1500
+NAMES = sized(("emotions", "scene", "medical", "enron", "business", "health"), ("planted",))
+OBSERVED, TARGETS, MAX_SAMPLES = sized((0.3, 0.6, 1.0), (1.0,)), (0.7, 0.8, 0.9), 1500
 
 
 def lowest_threshold(p, y, target):

@@ -8,6 +8,8 @@ import json
 import time
 from pathlib import Path
 
+from benchmarks.sizes import sized
+
 STORED = Path(__file__).with_name("ratios.json")
 SLOWER = 1.5
 """Factor by which a ratio must exceed the stored one to be named slower."""
@@ -15,7 +17,7 @@ SLOWER = 1.5
 recorded: dict[str, float] = {}
 
 
-def fastest_time(function, repeats=3):
+def fastest_time(function, repeats=sized(3, 1)):
     """Return the minimum time of a few calls."""
     times = []
     for _ in range(repeats):

@@ -20,6 +20,7 @@ import warnings
 import numpy as np
 
 from benchmarks.review import make_data, queue_order
+from benchmarks.sizes import sized
 from spmld import SelfPacedEnsemble
 from spmld._table import TextTable
 from spmld.app.review.queue import update_issues
@@ -28,10 +29,11 @@ from spmld.labels import corrupt_labels
 from spmld.metrics import micro_f1, ranking_loss
 from studies.data import load
 
-NAMES = ("emotions", "medical", "business")
-KINDS = (("flip", 0.05), ("flip", 0.2), ("swap", 0.2))
+NAMES = sized(("emotions", "medical", "business"), ("planted",))
+KINDS = sized((("flip", 0.05), ("flip", 0.2), ("swap", 0.2)), (("flip", 0.2),))
 DECISIONS = 100
-SEEDS = range(5)
+VIEWS = sized("auto", ("linear",))
+SEEDS = range(sized(5, 1))
 METHODS = ("noisy", "corrected", "rates kept", "trusted", "random, corrected", "random, trusted")
 AUDITS = ("trusted", "removed", "updated")
 
@@ -94,7 +96,7 @@ def chosen(order, shape):
 
 
 def fit(X, Y, trusted=None, **params):
-    return SelfPacedEnsemble(random_state=0, **params).fit(X, Y, trusted=trusted)
+    return SelfPacedEnsemble(views=VIEWS, random_state=0, **params).fit(X, Y, trusted=trusted)
 
 
 if __name__ == "__main__":

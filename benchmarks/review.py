@@ -22,12 +22,14 @@ the fraction of the entries that must be reviewed to close 90 % of the gap, inte
 better.
 """
 
+import os
 import sys
 import warnings
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.sizes import sized
 from spmld import MaskedLogistic
 from spmld._table import TextTable
 from spmld.app.review import make_queue
@@ -38,16 +40,16 @@ from spmld.labels import corrupt_labels
 from spmld.metrics import micro_f1, ranking_loss
 from studies.data import load
 
-NAMES = ("business", "education", "emotions", "enron", "medical")
-KINDS = {"swap": 0.4, "drop": 0.4, "flip": 0.05}
+NAMES = sized(("business", "education", "emotions", "enron", "medical"), ("planted",))
+KINDS = sized({"swap": 0.4, "drop": 0.4, "flip": 0.05}, {"swap": 0.4})
 ORDERS = ("spmld", "spmld, fixed", "cleanlab", "random")
 METRICS = ("ranking loss", "micro F1")
-FRACTIONS = np.array([0, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 0.9, 1])
+FRACTIONS = np.array(sized([0, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 0.9, 1], [0, 0.2, 1]))
 LAST_UPDATE = 0.3
 CLOSED = 0.9
 SIZE = 500
-SEEDS = range(2)
-FIGURE = Path(__file__).parents[1] / "docs" / "_static" / "review.svg"
+SEEDS = range(sized(2, 1))
+FIGURE = sized(Path(__file__).parents[1] / "docs" / "_static" / "review.svg", Path(os.devnull))
 
 
 def main(names=NAMES):
@@ -160,7 +162,7 @@ def plot(curves):
             ax.set(xlabel="reviewed entries in %" if row else "", xlim=(0, 60))
             ax.spines[["top", "right"]].set_visible(False)
     axes[0, -1].legend(frameon=False)
-    figure.savefig(FIGURE, metadata={"Date": None})
+    figure.savefig(FIGURE, format="svg", metadata={"Date": None})
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from urllib.request import Request, urlopen
 
 import numpy as np
 
+from benchmarks.sizes import sized
 from spmld._table import TextTable
 from spmld.app.review import AnnotationStore, ReviewServer, ReviewSession, make_queue
 from spmld.app.review.evidence import Evidence
@@ -32,7 +33,8 @@ from spmld.datasets import make_planted
 from spmld.labels import corrupt_labels, hide_labels
 from tests.app.reports.browser import CHROMIUM, Browser
 
-N_FEATURES, N_LABELS, N_KEYS = 200, 8, 500
+N_FEATURES, N_LABELS, N_KEYS = sized((200, 8, 500), (10, 4, 3))
+N_SAMPLES, N_IN_BROWSER, N_ENTRIES = sized((12_500, 2500, 10_000), (100, 100, 200))
 PATHS = ("/", "/colors.css", "/page.css", "/page.js", "/api/entries")
 CLOCK = """
 window.times = [];
@@ -47,12 +49,12 @@ new MutationObserver(() => {
 
 def main():
     with tempfile.TemporaryDirectory() as folder, AnnotationStore(Path(folder) / "store.sqlite") as store:
-        print(measure_first_page(store, 12_500).to_markdown())
+        print(measure_first_page(store, N_SAMPLES).to_markdown())
     if CHROMIUM is None:
         print("Chromium is not installed")
         return
     with tempfile.TemporaryDirectory() as folder, AnnotationStore(Path(folder) / "store.sqlite") as store:
-        session, update = make_session(store, 2500, 10_000)
+        session, update = make_session(store, N_IN_BROWSER, N_ENTRIES)
         rows = [["fixed order", *measure(session, folder)]]
         session.on_update(update)
         rows.append(["order updated every 50 annotations", *measure(session, folder)])

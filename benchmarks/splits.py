@@ -11,9 +11,10 @@ import time
 import numpy as np
 
 from benchmarks.ratios import record
+from benchmarks.sizes import sized
 from spmld.model_selection import MultilabelStratifiedKFold
 
-N_SAMPLES, N_LABELS, N_SPLITS, REPEATS = 20_000, 50, 5, 3
+N_SAMPLES, N_LABELS, N_SPLITS, REPEATS = sized((20_000, 50, 5, 3), (1000, 10, 5, 1))
 
 
 def correlated_labels(rates, seed=0):
@@ -52,7 +53,7 @@ def main():
 
         splitters["iterative-stratification"] = IterativeKFold
     except ImportError:
-        print('iterative-stratification is not installed; install it with: pip install "spmld[bench]"\n')
+        print("iterative-stratification is not installed; install it with: pip install --group bench\n")
     print(f"{N_SAMPLES} samples, {N_LABELS} labels, {N_SPLITS} folds, {REPEATS} seeds")
     for name, rates in {
         "rare to common (0.2 % to 30 %)": np.geomspace(0.002, 0.3, N_LABELS),

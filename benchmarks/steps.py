@@ -13,6 +13,7 @@ import numpy as np
 
 from benchmarks.observed import make_data
 from benchmarks.ratios import fastest_time, record
+from benchmarks.sizes import sized
 from spmld import SPMLD, MaskedLogistic
 from spmld.core.designs import Features, Penalty
 from spmld.core.linear_objective import LinearObjective
@@ -20,7 +21,7 @@ from spmld.core.losses import LOSSES
 from spmld.core.problem import set_rows, set_W
 from spmld.core.steps import UpdateV, UpdateW
 
-N, D, L, K, OBSERVED = 20_000, 5_000, 100, 20, 0.3
+N, D, L, K, OBSERVED = sized((20_000, 5_000, 100, 20, 0.3), (200, 100, 20, 4, 0.3))
 
 
 class Timed(SPMLD):

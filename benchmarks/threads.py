@@ -11,10 +11,11 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from benchmarks.ratios import fastest_time, record
+from benchmarks.sizes import sized
 from spmld import MaskedLogistic, SelfPacedEnsemble
 from spmld.audit import find_label_issues
 
-N, D, L, DENSITY = 4400, 1836, 159, 0.04
+N, D, L, DENSITY = sized((4400, 1836, 159, 0.04), (150, 30, 4, 0.2))
 
 
 def make_data(seed=0):

@@ -14,12 +14,16 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.metrics import average_precision_score, f1_score, matthews_corrcoef, roc_auc_score
 
+from benchmarks.sizes import sized
 from spmld import MaskedBoosting, SelfPacedEnsemble
 from spmld._table import TextTable
 from spmld.datasets.registry import find_file
 from spmld.ensemble.views import default_views
 from spmld.metrics import expected_calibration_error, log_loss
+from studies.data import load
 
+TASKS = sized(("compound", "assay"), ("planted",))
+NAMES = {"compound": "new compounds", "assay": "completion", "planted": "planted"}
 COLUMNS = ("task", "model", "AUC", "F1", "MCC", "average precision", "log loss", "ECE")
 
 
@@ -36,6 +40,8 @@ def evaluate(Y, p, predicted):
 
 def published(task):
     """Return the means over the assays of each published model."""
+    if task == "planted":
+        return
     with open(find_file("published.csv"), encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["split"] == task]
     for method in dict.fromkeys(row["method"] for row in rows):
@@ -56,6 +62,10 @@ def models(task):
 
 def read_parts(task):
     """Return features and labels of the training and test samples; features are stored by indices and row pointers."""
+    if task == "planted":
+        data = load(task)
+        yield from (data.X_train, data.Y_train, data.X_test, data.Y_test)
+        return
     with np.load(find_file(f"Tox21_{task}.npz")) as arrays:
         content = dict(arrays)
     n_features = 1 + int(max(content["Xi"].max(), content["Ti"].max()))
@@ -81,10 +91,10 @@ def results(task):
 def main():
     warnings.simplefilter("ignore")
     rows = []
-    for task, name in (("compound", "new compounds"), ("assay", "completion")):
+    for task in TASKS:
         for model, values in (*results(task), *published(task)):
             cells = [f"{value:.3f}" for value in values]
-            rows.append([name, model, *cells, *[""] * (len(COLUMNS) - 2 - len(cells))])
+            rows.append([NAMES[task], model, *cells, *[""] * (len(COLUMNS) - 2 - len(cells))])
     print(TextTable(COLUMNS, rows).to_markdown())
 
 

@@ -20,14 +20,16 @@ import warnings
 import numpy as np
 import pandas as pd
 
+from benchmarks.sizes import sized
 from spmld import SelfPacedEnsemble
 from spmld._table import TextTable
 from spmld.labels import corrupt_labels
 from spmld.metrics import log_loss, macro_auc, micro_f1, ranking_loss
 from studies.data import load
 
-NAMES = ("emotions", "scene", "medical", "enron", "business", "health")
+NAMES = sized(("emotions", "scene", "medical", "enron", "business", "health"), ("planted",))
 N_SEEDS, NEW, FLIPPED = 1, 0.2, 0.1
+VIEWS = sized("auto", ("linear",))
 
 
 def new_samples(X, Y, rng):
@@ -79,11 +81,11 @@ def run(data, scenario, seed):
     Y, Y_test = (pd.DataFrame(A, columns=names) for A in (data.Y_train, data.Y_test))
     start, (X_new, Y_new, samples), everything = scenario(data.X_train, Y, rng)
     label = Y.sum().idxmax() if scenario is new_label else None
-    model = SelfPacedEnsemble(keep_data=True, random_state=seed).fit(*start)
+    model = SelfPacedEnsemble(views=VIEWS, keep_data=True, random_state=seed).fit(*start)
     before, _ = metrics(model, data.X_test, Y_test, label)
     update_seconds = timed(model.update, X_new, Y_new, samples=samples)
     after, P = metrics(model, data.X_test, Y_test, label)
-    fitted = SelfPacedEnsemble(random_state=seed)
+    fitted = SelfPacedEnsemble(views=VIEWS, random_state=seed)
     fit_seconds = timed(fitted.fit, *everything)
     scratch, Q = metrics(fitted, data.X_test, Y_test, label)
     return [*np.transpose([before, after, scratch]).ravel(), np.abs(P - Q).mean(), update_seconds, fit_seconds]

@@ -9,26 +9,28 @@ metrics are computed on the test labels.
 import numpy as np
 from sklearn.model_selection import GridSearchCV
 
+from benchmarks.sizes import sized
 from spmld import MaskedLogistic, SelfPacedClassifier
-from spmld.datasets import fetch_dataset
 from spmld.labels import corrupt_labels, hide_labels
 from spmld.metrics import label_ranking_average_precision, ranking_loss, scorer
 from spmld.model_selection import MultilabelStratifiedKFold
 from spmld.pacing import HardPacing, QuantileSchedule
+from studies.data import load
 
-C = [0.3, 1.0, 3.0, 10.0]
+NAME, N_SEEDS = sized(("medical", 5), ("planted", 1))
+C = sized([0.3, 1.0, 3.0, 10.0], [1.0, 3.0])
 HALF = HardPacing(schedule=QuantileSchedule(start=(0.9, 0.5), stop=(0.97, 0.5)))
 
 
 def main():
     try:
-        data = fetch_dataset("medical")
+        data = load(NAME)
     except ConnectionError as error:
         return print(error)
-    print(f"mean (std) of 5 seeds{'ranking loss':>35}{'average precision':>22}")
+    print(f"mean (std) of {N_SEEDS} seeds{'ranking loss':>35}{'average precision':>22}")
     for rate in (0.0, 0.3):
         results, weights, selected = {}, [], []
-        for seed in range(5):
+        for seed in range(N_SEEDS):
             Y = hide_labels(corrupt_labels(data.Y_train, "permute", rate, random_state=seed), 0.7, random_state=seed)
             models = fit(data, Y, seed)
             for name, model in models.items():

@@ -1,4 +1,4 @@
-"""Packages import each other through public modules only, and no name has two meanings."""
+"""Packages import each other through public modules only, no name has two meanings, and no code is long."""
 
 import ast
 from collections import Counter
@@ -48,3 +48,22 @@ def defined_names(path):
 def test_names_are_unique():
     names = Counter(name for path in MODULES for name in defined_names(path))
     assert {name for name, count in names.items() if count > 1} == SHARED
+
+
+def n_lines(node, text):
+    """Return the number of lines of a module or function, without those of docstrings."""
+    documented = [n for n in ast.walk(node) if isinstance(n, ast.Module | ast.ClassDef | ast.FunctionDef)]
+    strings = [n.body[0] for n in documented if ast.get_docstring(n) is not None]
+    first, last = getattr(node, "lineno", 1), getattr(node, "end_lineno", len(text.splitlines()))
+    return last - first + 1 - sum(string.end_lineno - string.lineno + 1 for string in strings)
+
+
+def test_modules_and_functions_are_short():
+    long = []
+    for path in MODULES:
+        text = path.read_text(encoding="utf-8")
+        tree = ast.parse(text)
+        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+        long += [(path.name, node.name) for node in functions if n_lines(node, text) >= 60]
+        long += [path.name] * (n_lines(tree, text) >= 300)
+    assert long == []

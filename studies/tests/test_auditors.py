@@ -22,7 +22,7 @@ def test_audit_returns_the_scores_of_find_label_issues():
 
 
 def test_cleanlab_scores_the_observed_samples_of_each_class():
-    pytest.importorskip("cleanlab", reason="needs cleanlab, of the extra bench")
+    pytest.importorskip("cleanlab", reason="needs cleanlab: pip install --group bench")
     p = find_label_issues(None, DATA.X, Y, random_state=3).probabilities
     confidence = np.where(Y == 1, p, 1 - p)
     scores = Cleanlab(random_state=3).error_scores(DATA.X, Y)
@@ -34,7 +34,7 @@ def test_cleanlab_scores_the_observed_samples_of_each_class():
 
 
 def test_a_class_without_a_positive_is_scored_by_its_probability():
-    pytest.importorskip("cleanlab", reason="needs cleanlab, of the extra bench")
+    pytest.importorskip("cleanlab", reason="needs cleanlab: pip install --group bench")
     labels = np.where(np.arange(5) == 2, 0.0, Y)
     scores = Cleanlab().error_scores(DATA.X, labels)
     p = find_label_issues(None, DATA.X, labels, random_state=0).probabilities

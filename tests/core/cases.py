@@ -21,11 +21,12 @@ def make_case(
     weighted=False,
     fit_intercept=True,
     observed_only=False,
+    n=SIZES["n"],
     **changes,
 ):
     """A problem in several row blocks, an objective with every term, and a random state."""
     rng = np.random.default_rng(seed)
-    n, d, l, k, r, g = (SIZES[name] for name in "ndlkrg")
+    d, l, k, r, g = (SIZES[name] for name in "dlkrg")
     X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.6)
     Y = rng.choice([-1.0, 1.0], size=(n, l))
     J = (rng.random((n, l)) < 0.6).astype(float)

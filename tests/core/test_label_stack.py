@@ -1,8 +1,9 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from spmld.core import label_stack
 from spmld.core.designs import Features, Penalty
 from spmld.core.label_stack import LabelStacks
 from spmld.core.linear_objective import LinearObjective
@@ -84,24 +85,27 @@ def test_the_columns_of_a_stack_are_the_stack_of_the_columns():
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_labels_are_solved_alike_in_stacks_and_one_by_one(sparse, monkeypatch):
-    problem = make_case(sparse)[-1]
-    penalty, start = Penalty(0.3, True), np.zeros((D + 1, L))
+def test_labels_are_solved_alike_in_stacks_and_one_by_one(sparse):
+    X, Y, J, problem = make_case(sparse)
     options = {"tol": 1e-10, "max_iter": 1000}
-    stacked = newton_minimize(problem, LOSSES["logistic"], Features(), penalty, start, **options)
-    monkeypatch.setattr(label_stack, "MAX_VALUES", 1)
-    single = newton_minimize(problem, LOSSES["logistic"], Features(), penalty, start, **options)
-    np.testing.assert_allclose(stacked.B, single.B, atol=1e-8)
+
+    def solve(problem, n_labels):
+        start = np.zeros((D + 1, n_labels))
+        return newton_minimize(problem, LOSSES["logistic"], Features(), Penalty(0.3, True), start, **options).B
+
+    stacked = solve(problem, L)
+    for j in np.flatnonzero(COUNTS):
+        alone = make_problem(X, Y[:, [j]], J[:, [j]], np.zeros(len(Y), int), 1, observed_only=True)
+        np.testing.assert_allclose(stacked[:, [j]], solve(alone, 1), atol=1e-8)
 
 
-def test_stacks_hold_every_label_once_and_labels_of_similar_size(monkeypatch):
+def test_stacks_hold_every_label_once_and_labels_of_similar_size():
     problem = make_case(True)[-1]
     objective = LinearObjective(problem, (LOSSES["logistic"],), Features(), Penalty(1.0, True), (0.0,))
-    monkeypatch.setattr(label_stack, "MAX_VALUES", 165)  # about 3.7 values in a row, with the intercept
-    groups = [group.tolist() for group in LabelStacks.of(objective).groups()]
-    assert groups == [[0], [4], [2, 1], [3]]
-    monkeypatch.setattr(label_stack, "MAX_COEFFICIENTS", 1)
-    assert [group.tolist() for group in LabelStacks.of(objective).groups()] == [[0], [4], [2], [1], [3]]
+    stacks = replace(LabelStacks.of(objective), max_values=165)  # about 3.7 values in a row, with the intercept
+    assert [group.tolist() for group in stacks.groups()] == [[0], [4], [2, 1], [3]]
+    stacks = replace(stacks, max_coefficients=1)
+    assert [group.tolist() for group in stacks.groups()] == [[0], [4], [2], [1], [3]]
 
 
 def test_features_that_do_not_occur_are_left_out():

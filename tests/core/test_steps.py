@@ -1,16 +1,16 @@
 """Exact block updates: they minimize their block, never raise the objective, and agree with simple implementations."""
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
 
+from spmld._arrays import CACHE
 from spmld.core.correlation import UpdateZ
 from spmld.core.descent import DescendU, DescendV, DescendW, DescendZ, descend
 from spmld.core.latent_solver import REDUCTION
 from spmld.core.losses import LOSSES
-from spmld.core.problem import set_rows, set_W
+from spmld.core.problem import Rows, set_rows, set_W
 from spmld.core.steps import UpdateU, UpdateV, UpdateW
 from spmld.core.terms import Correlation, Coupling, Ridge
 from studies.released import ReleasedCorrelation, ReleasedCoupling, RowNormRidge
@@ -147,14 +147,18 @@ def test_systems_are_solved_as_accurately_as_the_tolerance_requires(tol):
         assert objective.value(problem, unchanged) == pytest.approx(objective.value(problem, state))
 
 
-def test_slices_of_rows_do_not_change_the_steps(monkeypatch):
-    problem, objective, state = make_case(weighted=True, block_rows=100)
-    expected = [EXACT[name](problem, objective, state) for name in "VU"]
-    monkeypatch.setattr("spmld.core.problem.CACHE", 30)
-    for name, whole in zip("VU", expected, strict=True):
-        sliced = EXACT[name](problem, objective, state)
-        np.testing.assert_allclose(sliced.U, whole.U, atol=1e-9)
-        np.testing.assert_allclose(sliced.rows[0].V, whole.rows[0].V, atol=1e-9)
+def test_a_block_that_exceeds_the_cache_has_the_steps_of_small_blocks():
+    n, size = CACHE // 8, CACHE // 80
+    problem, objective, state = make_case(weighted=True, n=n, block_rows=n)
+    assert len(list(problem.blocks[0].parts(3))) > 1  # it is computed in slices
+    small, _, _ = make_case(weighted=True, n=n, block_rows=size)
+    (rows,), starts = state.rows, range(0, n, size)
+    parts = tuple(Rows(*(A[start : start + size] for A in (rows.V, rows.T, rows.P))) for start in starts)
+    for name in "VU":
+        whole = EXACT[name](problem, objective, state)
+        split = EXACT[name](small, objective, replace(state, rows=parts))
+        np.testing.assert_allclose(split.U, whole.U, atol=1e-9)
+        np.testing.assert_allclose(np.concatenate([r.V for r in split.rows]), whole.rows[0].V, atol=1e-9)
 
 
 def test_weights_of_features_are_finite_without_any_term():
@@ -162,7 +166,7 @@ def test_weights_of_features_are_finite_without_any_term():
     np.testing.assert_array_equal(UpdateW()(problem, objective, state).W, state.W)
 
 
-def test_descent_in_the_weights_of_features_is_that_of_the_objective(monkeypatch):
+def test_descent_in_the_weights_of_features_is_that_of_the_objective():
     """The predicted latent labels, which change with W, do not count as variables."""
     problem, objective, state = make_case()
 
@@ -173,8 +177,7 @@ def test_descent_in_the_weights_of_features_is_that_of_the_objective(monkeypatch
         return (difference(lambda W: value((W,)), x[0]),)
 
     (W,) = descend((state.W,), value, gradient, max_iter=2)
-    monkeypatch.setattr("spmld.core.descent.descend", partial(descend, max_iter=2))
-    np.testing.assert_allclose(DescendW()(problem, objective, state).W, W, atol=1e-5)
+    np.testing.assert_allclose(DescendW(max_iter=2)(problem, objective, state).W, W, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", "VU")

@@ -10,7 +10,8 @@ from spmld import _arrays as arrays
 from spmld.core import correlation
 from spmld.datasets import make_planted
 from spmld.ensemble import ensemble, trimming
-from spmld.estimators import FeatureScaler, inputs, scaling
+from spmld.estimators import FeatureScaler, scaling
+from spmld.estimators.inputs import cluster_samples
 from spmld.estimators.scaling import LandmarkFeatures
 from spmld.labels import hide_labels, read_labels
 from spmld.model_selection.samples import Samples
@@ -66,15 +67,14 @@ def test_transformers_stay_on_the_device(transformer, accelerator):
     np.testing.assert_allclose(np.abs(result.numpy()), np.abs(expected), atol=1e-8)
 
 
-def test_clusters_are_those_of_numpy(monkeypatch):
+def test_clusters_are_those_of_numpy():
     rng = np.random.RandomState(0)
     truth = rng.randint(4, size=500)
     X = 10 * rng.normal(size=(4, 3))[truth] + rng.normal(size=(500, 3))
     for most in (20_000, 100):  # centers from all samples, or from some of them
-        monkeypatch.setattr(inputs, "MAX_CLUSTERED", most)
         for features in (X, sp.csr_array(X), torch.from_numpy(X)):
             samples = Samples(features, read_labels(np.ones((500, 1))), np.ones((500, 1)))
-            index = inputs.cluster_samples(samples, 4, np.random.RandomState(0))
+            index = cluster_samples(samples, 4, np.random.RandomState(0), most)
             assert len(set(index)) == len(set(zip(truth, index, strict=True))) == 4
 
 

@@ -155,13 +155,14 @@ def test_clones_have_the_same_random_state_and_do_not_change_the_base_estimator(
     assert_array_equal(PerLabelClassifier(estimator).fit(data.X, Y).decision_function(data.X), scores)
 
 
-def test_sparse_features_are_made_dense_if_they_are_few(data, monkeypatch):
+def test_sparse_features_are_made_dense_if_they_are_few(data):
     expected = PerLabelClassifier(GaussianNB()).fit(data.X, data.hidden)
     model = PerLabelClassifier(GaussianNB()).fit(sp.csr_array(data.X), data.hidden)
     assert_array_equal(model.predict_proba(sp.csr_array(data.X)), expected.predict_proba(data.X))
-    monkeypatch.setattr("spmld.estimators.per_label.MAX_DENSE", 100)
-    with pytest.raises(ValueError, match=r"at most 100 values to be made dense for GaussianNB, got .* sparse features"):
-        model.fit(sp.csr_array(data.X), data.hidden)
+    wide = sp.csr_array(data.X)
+    wide.resize(len(data.X), 400_000)
+    with pytest.raises(ValueError, match=r"at most 100,000,000 values to be made dense for GaussianNB, got .* sparse"):
+        model.fit(wide, data.hidden)
 
 
 def test_input_that_the_base_estimator_does_not_accept_raises(data):

@@ -1,7 +1,7 @@
 """Coverage-guided fuzzing of the readers and the model loader: ``python -m tests.fuzz.coverage MINUTES [KIND ...]``.
 
 The time is divided evenly between the kinds of files. Each kind is read in a process of its own, in which atheris keeps
-mutated files that reach new lines and mutates them further. It needs ``pip install "spmld[fuzz]"`` on Linux.
+mutated files that reach new lines and mutates them further. It needs ``pip install --group fuzz`` on Linux.
 """
 
 import importlib

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from spmld._arrays import CACHE
 from spmld.pacing.groups import ColumnGroups, EntryGroups, keep_easiest, polarity_groups
 
 RNG = np.random.default_rng(0)
@@ -88,11 +89,18 @@ def test_torch_agrees_with_numpy():
         np.testing.assert_array_equal(ranks, ColumnGroups().ranks((L,))[0])
 
 
-def test_columns_are_summed_in_slices(monkeypatch):
-    monkeypatch.setattr("spmld.pacing.groups.CACHE", 20)
-    (sums,) = ColumnGroups().sum(lambda a: (a,), (L,))
-    np.testing.assert_allclose(sums, L.sum(axis=0))
-    np.testing.assert_array_equal(ColumnGroups().map(lambda a: a, (L,))[0], L)
+def test_columns_that_exceed_the_cache_are_summed_in_slices():
+    many, sizes = np.random.default_rng(0).random((CACHE, 2)), []
+
+    def identity(a):
+        sizes.append(a.size)
+        return (a,)
+
+    (sums,) = ColumnGroups().sum(identity, (many,))
+    np.testing.assert_allclose(sums, many.sum(axis=0))
+    np.testing.assert_array_equal(ColumnGroups().map(lambda a: identity(a)[0], (many,))[0], many)
+    assert max(sizes) <= CACHE
+    assert sum(sizes) == 2 * many.size
 
 
 def test_polarity_groups_separate_negatives_and_positives_of_each_label():

@@ -18,6 +18,7 @@ def conjugate_gradient(
     max_iter: int,
     axis: int | None = None,
     n_kept: int = 0,
+    max_values: int = KEPT,
 ) -> Array:
     """Solve apply(x) = target for a positive definite operator, to a residual of `tol` times the norm of the target.
 
@@ -27,7 +28,7 @@ def conjugate_gradient(
 
     Residuals are orthogonal to all earlier ones in exact arithmetic. Rounding errors destroy that after some ten
     iterations, and iterates before convergence then depend on the CPU. Therefore each residual is made orthogonal to
-    the first `n_kept` ones, or as many as memory allows. For small systems, a few suffice: errors grow along
+    the first `n_kept` ones, or as many as have `max_values` values. For small systems, a few suffice: errors grow along
     eigenvectors of large eigenvalues, which are almost in the space of the first residuals.
     """
     xp = namespace(target)
@@ -46,7 +47,7 @@ def conjugate_gradient(
     p, rz = z, inner(r, z)
     goal = tol**2 * inner(target, precondition(target))
     kept: list[tuple[Array, Array, Array]] = []
-    n_kept = min(n_kept, KEPT // (2 * max(1, target.shape[0] * target.shape[1])))
+    n_kept = min(n_kept, max_values // (2 * max(1, target.shape[0] * target.shape[1])))
     for _ in range(max_iter):
         if xp.all(rz <= goal):
             break

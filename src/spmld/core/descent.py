@@ -66,6 +66,8 @@ class Descent:
 
     correlation_factor: float = 1.0
     """Factor of the correlation term in the line searches of U and W, though not in the gradient."""
+    max_iter: int = 60
+    """Maximum number of iterations of a step."""
     models_fit: ClassVar[bool] = False
 
 
@@ -88,7 +90,7 @@ class DescendV(Descent):
 
             return problem.map(gradient_block, state.rows, V)
 
-        return set_rows(state, V=descend(tuple(r.V for r in state.rows), value, gradient))
+        return set_rows(state, V=descend(tuple(r.V for r in state.rows), value, gradient, max_iter=self.max_iter))
 
 
 class DescendU(Descent):
@@ -113,7 +115,7 @@ class DescendU(Descent):
             gU, gb = problem.sum(gradient_block, state.rows)
             return gU + tU * U + correlation.gradient_U(H, U, state.Z), problem.fit_intercept * gb
 
-        U, b = descend((state.U, state.b), value, gradient)
+        U, b = descend((state.U, state.b), value, gradient, max_iter=self.max_iter)
         return replace(state, U=U, b=b)
 
 
@@ -140,7 +142,7 @@ class DescendW(Descent):
             g = problem.sum(gradient_block, state.rows, T) + ridge.slope_W(W)
             return (g, *problem.map(lambda block: block.X @ g))
 
-        W, *T = descend((state.W, *(r.T for r in state.rows)), value, gradient, n_variables=1)
+        W, *T = descend((state.W, *(r.T for r in state.rows)), value, gradient, n_variables=1, max_iter=self.max_iter)
         return replace(set_rows(state, T=T), W=W)
 
 
@@ -161,6 +163,7 @@ class DescendZ(Descent):
             lambda x: float(correlation.value(H, state.U, x[0])),
             gradient,
             retract=lambda x: (normalize_rows(x[0]),),
+            max_iter=self.max_iter,
         )
         return replace(state, Z=Z)
 

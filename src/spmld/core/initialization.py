@@ -12,7 +12,7 @@ Uniform = Callable[[tuple[int, ...]], Array]
 """Draws an array of a given shape, uniform on [0, 1), with the array type and precision of the fit."""
 
 MANY_LABELS = 2000
-"""Number of labels from which the matrix of their second moments is not computed."""
+"""Largest number of labels whose matrix of second moments is computed."""
 
 
 def label_means(problem: Problem, like: Array) -> Array:
@@ -45,10 +45,11 @@ def _initial_state(problem: Problem, U: Array, b: Array, Z: Array, V: tuple[Arra
     return State(U=U, b=b, W=W, Z=Z, rows=rows)
 
 
-def spectral_init(problem: Problem, k: int, r: int, uniform: Uniform) -> State:
+def spectral_init(problem: Problem, k: int, r: int, uniform: Uniform, max_exact: int = MANY_LABELS) -> State:
     """Return the best rank-k factors of the centered labels, 0 where missing, scaled equally, and b, the label means.
 
-    It needs sums over rows only, and permuting samples or labels permutes it.
+    It needs sums over rows only, and permuting samples or labels permutes it. With more than `max_exact` labels, the
+    factors are found by subspace iteration.
     """
     like, Z = uniform((problem.n_labels, k)), _random_factors(problem, r, uniform)
     xp = namespace(like)
@@ -64,7 +65,7 @@ def spectral_init(problem: Problem, k: int, r: int, uniform: Uniform) -> State:
         D = centered(block)
         return block.entries.transposed_times(D, block.entries.times(D, Q))
 
-    if problem.n_labels <= MANY_LABELS:
+    if problem.n_labels <= max_exact:
         values, vectors = _largest(xp.linalg.eigh(problem.sum(second_moments)), k)
     else:
         guess = uniform((problem.n_labels, min(2 * k, problem.n_labels))) - 0.5

@@ -37,11 +37,15 @@ class LabelStacks:
         The row block.
     by_label : csc_array
         The index of each entry at its row and label.
+    max_values, max_coefficients : int
+        Limits of a stack of several labels.
     """
 
     objective: LinearObjective
     block: Block
     by_label: sp.csc_array
+    max_values: int = MAX_VALUES
+    max_coefficients: int = MAX_COEFFICIENTS
 
     @classmethod
     def of(cls, objective: LinearObjective) -> "LabelStacks":
@@ -59,7 +63,7 @@ class LabelStacks:
         left = np.argsort(-counts, kind="stable")
         while len(left):
             values = max(1.0, cost * counts[left[0]])
-            size = max(1, int(min(MAX_VALUES / values, MAX_COEFFICIENTS / min(values, X.shape[1]))))
+            size = max(1, int(min(self.max_values / values, self.max_coefficients / min(values, X.shape[1]))))
             yield left[:size]
             left = left[size:]
 

@@ -73,10 +73,12 @@ def check_labels(estimator: BaseEstimator, X: Any, Y: Any, mask: Any, *, classes
     return labels
 
 
-def cluster_samples(samples: Samples | ClusterSamples, count: int, rng: np.random.RandomState) -> Any:
-    """Return the index of the k-means cluster of each sample."""
+def cluster_samples(
+    samples: Samples | ClusterSamples, count: int, rng: np.random.RandomState, max_samples: int = MAX_CLUSTERED
+) -> Any:
+    """Return the k-means cluster of each sample; centers are those of at most `max_samples` samples."""
     n = samples.shape[0]
-    rows = np.sort(rng.permutation(n)[:MAX_CLUSTERED]) if n > MAX_CLUSTERED else np.arange(n)
+    rows = np.sort(rng.permutation(n)[:max_samples]) if n > max_samples else np.arange(n)
     features = with_short_indices(features_to_numpy(samples.sample_features(rows)))
     means = KMeans(count, n_init=1, random_state=rng.randint(2**31 - 1), copy_x=False)
     with warnings.catch_warnings():

@@ -21,6 +21,7 @@ def allocate(
     *,
     groups: NDArray[Any] | None = None,
     shuffle: bool = True,
+    max_attempts: int = _ATTEMPTS,
 ) -> NDArray[np.intp]:
     r"""Allocate samples to subsets of given sizes, stratified by the observed positives of every label.
 
@@ -66,11 +67,11 @@ def allocate(
         columns.insert(1, signs != 0)
     amounts: NDArray[Any] = np.hstack(columns)
     if groups is None:
-        return _Parts(amounts, sizes, signs.shape[1], rng).fill(shuffle).mend(moves=False).part
+        return _Parts(amounts, sizes, signs.shape[1], rng).fill(shuffle).mend(False, max_attempts).part
     names, group = np.unique(groups, return_inverse=True)
     summed = np.zeros((len(names), amounts.shape[1]), dtype=np.float32)
     np.add.at(summed, group, amounts)
-    return _Parts(summed, sizes, signs.shape[1], rng).fill(shuffle).mend(moves=True).part[group]
+    return _Parts(summed, sizes, signs.shape[1], rng).fill(shuffle).mend(True, max_attempts).part[group]
 
 
 class _Parts:
@@ -133,10 +134,10 @@ class _Parts:
             self.need[donor] += self.amounts[unit]
             self.need[f] -= self.amounts[unit]
 
-    def mend(self, moves: bool) -> Self:
+    def mend(self, moves: bool, max_attempts: int) -> Self:
         """Exchange units between subsets as long as this helps; with `moves`, single units may move as well."""
         given_up = np.zeros(self.need.shape, dtype=bool)
-        for _ in range(_ATTEMPTS):
+        for _ in range(max_attempts):
             worth = np.where(given_up | (np.abs(self.need) < 1 - 1e-9), 0, self.need**2)
             worth *= self.importance / self.share[:, None]
             f, column = np.unravel_index(np.argmax(worth), worth.shape)

@@ -50,9 +50,9 @@ def make_session(store, n=50, l=4, names=None, texts=None, reviewer="ann", featu
 
 
 @contextmanager
-def serve(path, **options):
+def serve(path, timeout=30, **options):
     """Run a server in a thread."""
-    with AnnotationStore(path) as store:
+    with AnnotationStore(path, timeout) as store:
         server = ReviewServer(make_session(store, **options))
         thread = threading.Thread(target=server.serve_forever)
         thread.start()

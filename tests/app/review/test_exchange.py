@@ -91,7 +91,7 @@ def test_the_prediction_of_a_task_is_the_more_probable_choice(session, tmp_path)
 @pytest.mark.parametrize("image", [None, "words"])
 def test_label_studio_accepts_configuration_tasks_and_annotations(session, tmp_path, image):
     label_interface = pytest.importorskip(
-        "label_studio_sdk.label_interface", reason='needs label-studio-sdk: pip install "spmld[dev]"'
+        "label_studio_sdk.label_interface", reason="needs label-studio-sdk: pip install --group dev"
     )
     export_entries(session.queue, session.samples, tmp_path / "tasks.json", image=image)
     config = (tmp_path / "tasks.xml").read_text(encoding="utf-8")

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from spmld.app.review import Annotation, AnnotationStore, store
+from spmld.app.review import Annotation, AnnotationStore
 from tests.app.review.cases import send, serve
 
 unix = pytest.mark.skipif(sys.platform == "win32", reason="open files can be deleted on Unix only")
@@ -21,11 +21,6 @@ def keys(path):
         return [annotation.key for annotation in reader.annotations()]
 
 
-@pytest.fixture
-def short_timeout(monkeypatch):
-    monkeypatch.setattr(store, "_TIMEOUT", 0.1)
-
-
 def lock(path):
     """Return a connection of another process that writes."""
     connection = sqlite3.connect(path, isolation_level=None)
@@ -33,10 +28,9 @@ def lock(path):
     return connection
 
 
-@pytest.mark.usefixtures("short_timeout")
 def test_a_locked_file_is_not_a_full_disk(tmp_path):
     file = tmp_path / "review.sqlite"
-    with AnnotationStore(file) as opened:
+    with AnnotationStore(file, timeout=0.1) as opened:
         other = lock(file)
         with pytest.raises(TimeoutError, match=r"review\.sqlite: another process has locked it; close the program"):
             opened.add(decide("a1"))
@@ -45,10 +39,9 @@ def test_a_locked_file_is_not_a_full_disk(tmp_path):
     assert keys(file) == ["b2"]
 
 
-@pytest.mark.usefixtures("short_timeout")
 def test_the_page_shows_that_the_file_is_locked_and_the_review_goes_on(tmp_path):
     file = tmp_path / "review.sqlite"
-    with serve(file) as server:
+    with serve(file, timeout=0.1) as server:
         other, body = lock(file), {"entry": 0, "answer": "present"}
         status, _, content = send(server.port, "POST", "/api/annotation", server.token, body)
         assert (status, "another process has locked it" in json.loads(content)["error"]) == (503, True)

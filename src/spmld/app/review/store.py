@@ -27,8 +27,6 @@ _SCHEMA_SHOWN = """
 CREATE TABLE IF NOT EXISTS shown (reviewer TEXT PRIMARY KEY, key TEXT NOT NULL, label TEXT NOT NULL)
 """
 _COLUMNS = "key, label, answer, reviewer, time, sample"
-_TIMEOUT = 30
-"""Seconds to wait for another process that writes."""
 _CONFIRMED = "Confirmed annotations are stored"
 _ADVICE = {
     sqlite3.SQLITE_FULL: "free some space on the disk",
@@ -53,6 +51,8 @@ class AnnotationStore:
     ----------
     path : str or path-like
         SQLite file. It is created if it does not exist.
+    timeout : float
+        Seconds to wait for another process that writes.
 
     Examples
     --------
@@ -66,12 +66,12 @@ class AnnotationStore:
     ['a1']
     """
 
-    def __init__(self, path: StrPath):
+    def __init__(self, path: StrPath, timeout: float = 30):
         self.path = Path(path)
         check_store(self.path)
         self._lock = RLock()
         with self._translate_errors():
-            connection = sqlite3.connect(self.path, timeout=_TIMEOUT, isolation_level=None, check_same_thread=False)
+            connection = sqlite3.connect(self.path, timeout=timeout, isolation_level=None, check_same_thread=False)
             self._connection = connection
             tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
             if tables and "annotation" not in tables:
