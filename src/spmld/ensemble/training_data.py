@@ -16,11 +16,11 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
-from spmld._arrays import arrays_to_numpy, features_to_numpy, move, numpy_dtype, on_accelerator, to_numpy
+from spmld._arrays import arrays_to_numpy, features_to_numpy, numpy_dtype
 from spmld._threads import Map
 from spmld.core.lazy_matrix import loaded
 from spmld.ensemble.held_out_loss import HeldOutLoss
-from spmld.ensemble.trimming import trim_blocks
+from spmld.ensemble.trimming import trim
 from spmld.estimators.base import MultiLabelEstimator
 from spmld.labels import Labels, read_labels
 from spmld.labels.encoding import SIGNS
@@ -271,12 +271,9 @@ class TrainingData:
         """
         engine, signs = self.data.engine, self.data.signs
         signs = signs if fold is None else engine.map(_select_rows, signs, self.folds.train[fold])
-        like, totals = self.data.example, np.zeros(2 * self.data.shape[1])
-        if keep_fraction < 1 and on_accelerator(like):
-            scores, signs = (engine.map(partial(move, X=like), values) for values in (scores, signs))
-            totals = move(totals.astype(numpy_dtype(like)), like)
-        kept = engine.map(to_numpy, trim_blocks(engine, scores, signs, totals, keep_fraction))
-        return kept if self.trusted is None else engine.map(np.logical_or, kept, (self.trusted,))
+        kept = trim(np.concatenate(engine.gather(scores)), np.concatenate(engine.gather(signs)), keep_fraction)
+        stored = store(engine, kept, self.data.counts, "kept")
+        return stored if self.trusted is None else engine.map(np.logical_or, stored, (self.trusted,))
 
     def kept_weights(self, kept: BlockValues) -> BlockValues:
         """Return the weights of the entries that are kept, and 0 for others."""

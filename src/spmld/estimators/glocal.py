@@ -167,8 +167,8 @@ class GLOCAL(FactoredModel):
     verbose: bool | int = False
 
     def _fit_blocks(self, data: BlockData) -> None:
-        if self.solver != "exact" and not data.engine.in_memory(data.X):
-            raise ValueError(f'solver must be "exact" if X is not in memory, got {self.solver!r}')
+        if not data.engine.in_memory(data.X):
+            self._check_distributed()
         data = data.sparsified()
         data = data if data.features.sparse else data.to_device(self.device)
         scaler = FeatureScaler(center=self.fit_intercept) if self.standardize else None
@@ -188,6 +188,11 @@ class GLOCAL(FactoredModel):
             problem = replace(data, engine=engine).problem(self.fit_intercept, group, n_groups, observed_only=few)
             data.release()
             self._fit_problem(problem, like, data.entries.weight, scaler, rng)
+
+    def _check_distributed(self) -> None:
+        """Validate parameters for features that are not in memory."""
+        if self.solver != "exact":
+            raise ValueError(f'solver must be "exact" if X is not in memory, got {self.solver!r}')
 
     def _fit_problem(
         self, problem: Problem, X: Any, weight: float, scaler: FeatureScaler | None, rng: np.random.RandomState
