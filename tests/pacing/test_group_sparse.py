@@ -52,6 +52,14 @@ def test_no_general_solver_is_better_on_a_thousand_problems():
     assert n_soft > 100  # weights between 0 and 1 occurred
 
 
+def test_no_weights_on_a_grid_are_better():
+    grid = np.stack(np.meshgrid(*[np.linspace(0, 1, 21)] * 3), axis=-1).reshape(-1, 3)
+    for L in (np.array([0.1, 0.3, 0.9]), np.array([0.2, 0.2, 0.25]), np.array([0.0, 0.4, 0.45])):
+        for diversity in (0.0, 0.1, 0.3, 0.6, 1.0):
+            lowest = (grid @ (L - 0.5) + diversity * np.linalg.norm(grid, axis=1)).min()
+            assert cost(exact_weights(L, 0.5, diversity), L, 0.5, diversity) <= lowest + 1e-12
+
+
 problems = st.tuples(
     arrays(float, st.integers(1, 30), elements=st.floats(0, 1).map(lambda x: round(x, 3))),
     st.floats(0, 1.5),
