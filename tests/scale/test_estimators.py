@@ -59,7 +59,7 @@ class Doubled(HardPacing):
 
 def test_a_rule_of_a_user_requires_data_in_memory(client):
     SPMLD(pacing=Doubled(), **OPTIONS).fit(X, Y)
-    with pytest.raises(ValueError, match="Doubled requires losses in memory.* load X and y into memory"):
+    with pytest.raises(ValueError, match=r"Doubled requires losses in memory.* load X and y into memory"):
         SPMLD(pacing=Doubled(), **OPTIONS).fit(*collections())
 
 
