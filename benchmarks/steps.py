@@ -76,10 +76,10 @@ def compare_latent_steps(X, Y):
     start = set_rows(state, V=[0 * rows.V])
     seconds = per_iteration(lambda count: UpdateV(tol=0.0, max_iter=count), problem, objective, start)
     print_floor("iteration of V", "V U^T and S U", seconds, fastest_time(lambda: (rows.V @ state.U.T, S @ state.U)))
-    losses = problem.map(lambda block, rows: objective.coupling.losses(rows.V, rows.T), state.rows)
+    losses = objective.coupling.losses(rows.V, rows.T)
     pacing = SPMLD._pacing(model, problem)
     print_floor(
-        "pacing", "a sort", fastest_time(lambda: pacing(1, losses)), fastest_time(lambda: np.sort(losses[0], axis=0))
+        "pacing", "a sort", fastest_time(lambda: pacing(1, losses)), fastest_time(lambda: np.sort(losses, axis=0))
     )
     return problem
 

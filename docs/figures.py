@@ -28,7 +28,7 @@ from spmld.model_selection import ThresholdClassifier, cross_fit, make_folds
 from spmld.monitoring import monitor
 from spmld.noise import PooledCalibration
 from spmld.noise.curve import Curve
-from spmld.pacing import ColumnGroups, HardPacing, LinearPacing, LogarithmicPacing, PacingParameters
+from spmld.pacing import HardPacing, LinearPacing, LogarithmicPacing
 from spmld.plotting import CorrelationDisplay, PacingDisplay, ReliabilityDisplay
 
 FOLDER = Path(__file__).parent / "_static" / "figures"
@@ -164,8 +164,7 @@ def pacing():
     losses = np.linspace(0, 1.6, 321)[:, None]
     figure, axis = axes(width=6)
     for rule, color in ((HardPacing(), BLUE), (LinearPacing(), ORANGE), (LogarithmicPacing(), GREEN)):
-        (weights,) = rule.weights([losses], PacingParameters(0.9), ColumnGroups())
-        axis.plot(losses / 0.9, weights, color=color, label=type(rule).__name__)
+        axis.plot(losses / 0.9, rule.weights(losses, 0.9), color=color, label=type(rule).__name__)
     axis.set(xlabel="loss / threshold", ylabel="weight", xlim=(0, 1.6))
     axis.legend(frameon=False)
     return figure

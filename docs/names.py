@@ -19,7 +19,7 @@ PUBLIC = {
     "spmld.pacing": (
         "Self-paced weights",
         "PacingRule HardPacing LinearPacing LogarithmicPacing GroupSparsePacing DiversePacing "
-        "QuantileSchedule GeometricSchedule PacingParameters ColumnGroups",
+        "exact_weights QuantileSchedule GeometricSchedule",
     ),
     "spmld.metrics": (
         "Metrics for partially observed labels",

@@ -10,12 +10,11 @@ from sklearn.base import clone
 from spmld._arrays import namespace
 from spmld.core.descent import DescendU, DescendV, DescendW, DescendZ
 from spmld.core.losses import Array
-from spmld.core.problem import Block, Problem, Rows, split_rows
+from spmld.core.problem import Block, Problem, Rows
 from spmld.core.steps import BlockUpdate
 from spmld.core.terms import Correlation, Coupling, Objective, Ridge
 from spmld.estimators import GLOCAL, SPMLD
-from spmld.pacing import ColumnGroups, GeometricSchedule, GroupSparsePacing, PacingParameters, QuantileSchedule
-from spmld.pacing.groups import Blocks, Groups
+from spmld.pacing import GeometricSchedule, GroupSparsePacing, QuantileSchedule
 from spmld.pacing.schedules import Schedule
 
 __all__ = ["ReleasedGLOCAL", "ReleasedPacing", "ReleasedSPMLD"]
@@ -98,18 +97,15 @@ class ReleasedPacing(GroupSparsePacing):
                 f"GeometricSchedule(). Got {self.schedule!r} instead."
             )
 
-    def weights(self, losses: Blocks, parameters: PacingParameters, groups: Groups) -> tuple[Array, ...]:
+    def weights(self, losses: Array, threshold: Any, diversity: Any = 0.0) -> Array:
         """Return the weights of the released code."""
-        if not isinstance(groups, ColumnGroups):
-            raise ValueError("ReleasedPacing requires columns as groups, as in SPMLD")
-        xp = namespace(losses[0])
-        low = min(groups.engine.map(lambda L: float(xp.min(L)), losses))
-        high = max(groups.engine.map(lambda L: float(xp.max(L)), losses))
-        span = high - low if high > low else 1.0
-        L = xp.concat([(L - low) / span for L in losses])
-        threshold, diversity = float(parameters.threshold), float(parameters.diversity)
-        columns = [released_weights(L[:, i], threshold, diversity) for i in range(L.shape[1])]
-        return split_rows(xp.stack(columns, axis=1), [block.shape[0] for block in losses])
+        xp = namespace(losses)
+        if xp.any(xp.isnan(losses)):
+            raise ValueError("ReleasedPacing requires losses of all entries, as in SPMLD")
+        low, high = float(xp.min(losses)), float(xp.max(losses))
+        scaled = (losses - low) / (high - low if high > low else 1.0)
+        columns = [released_weights(scaled[:, i], threshold, diversity) for i in range(losses.shape[1])]
+        return xp.stack(columns, axis=1)
 
 
 def released_weights(L: Array, threshold: float, gamma: float) -> Array:

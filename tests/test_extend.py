@@ -35,10 +35,7 @@ def test_estimator_passes_scikit_learn_checks(load_block):
 
 def test_pacing_rule_works_with_torch(load_block):
     module = load_block(0, "pacing_rule_of_the_docs")
-    rule, losses = module.EntropyPacing(), torch.tensor([[0.0, 1.0], [2.0, 3.0]], dtype=torch.float64)
-    groups, parameters = module.ColumnGroups(), module.PacingParameters(2.0)
-    (expected,), (found,) = (rule.weights([L], parameters, groups) for L in (losses.numpy(), losses))
-    assert found.numpy() == pytest.approx(expected)
-    assert float(rule.penalty([found], parameters, groups)) == pytest.approx(
-        rule.penalty([expected], parameters, groups)
-    )
+    rule, losses = module.EntropyPacing(), torch.tensor([[0.0, 1.0], [2.0, torch.nan]], dtype=torch.float64)
+    expected, weights = (rule.weights(L, 2.0) for L in (losses.numpy(), losses))
+    assert weights.numpy() == pytest.approx(expected)
+    assert float(rule.penalty(weights, 2.0)) == pytest.approx(rule.penalty(expected, 2.0))

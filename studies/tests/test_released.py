@@ -14,7 +14,7 @@ from spmld.core.descent import DESCENT
 from spmld.datasets import make_planted
 from spmld.labels import hide_labels
 from spmld.metrics import coverage, ranking_loss, sample_auc
-from spmld.pacing import ColumnGroups, PacingParameters, QuantileSchedule
+from spmld.pacing import QuantileSchedule
 from studies import released as module
 from studies.released import (
     RELEASED_DESCENT,
@@ -28,7 +28,6 @@ from studies.released import (
 )
 
 ESTIMATORS = [ReleasedGLOCAL, ReleasedSPMLD]
-COLUMNS = ColumnGroups()
 
 
 @pytest.fixture(scope="module")
@@ -99,29 +98,22 @@ def test_torch_descends_as_numpy_does(cls, data):
 
 def test_pacing_does_not_depend_on_the_scale_of_the_losses():
     L = np.random.default_rng(0).random((100, 3)) ** 2
-    rule, parameters = ReleasedPacing(), PacingParameters(0.1, 0.3)
-    (expected,) = rule.weights([L], parameters, COLUMNS)
-    (scaled,) = rule.weights([5 + 100 * L], parameters, COLUMNS)
-    np.testing.assert_allclose(scaled, expected, atol=1e-8)
-    (constant,) = rule.weights([np.ones((4, 2))], parameters, COLUMNS)
-    assert np.isfinite(constant).all()
+    rule = ReleasedPacing()
+    np.testing.assert_allclose(rule.weights(5 + 100 * L, 0.1, 0.3), rule.weights(L, 0.1, 0.3), atol=1e-8)
+    assert np.isfinite(rule.weights(np.ones((4, 2)), 0.1, 0.3)).all()
 
 
-def test_pacing_of_row_blocks_and_tensors_is_that_of_the_whole():
+def test_pacing_of_a_tensor_is_that_of_the_array():
     L = np.random.default_rng(0).random((60, 3))
-    rule, parameters = ReleasedPacing(), PacingParameters(0.1, 0.2)
-    (expected,) = rule.weights([L], parameters, COLUMNS)
-    np.testing.assert_allclose(np.concatenate(rule.weights([L[:7], L[7:]], parameters, COLUMNS)), expected)
-    tensors = [torch.from_numpy(L[:25]), torch.from_numpy(L[25:])]
-    weights = torch.concat(list(rule.weights(tensors, parameters, COLUMNS)))
-    np.testing.assert_allclose(weights.numpy(), expected, atol=1e-12)
+    weights = ReleasedPacing().weights(torch.from_numpy(L), 0.1, 0.2)
+    np.testing.assert_allclose(weights.numpy(), ReleasedPacing().weights(L, 0.1, 0.2), atol=1e-12)
 
 
-def test_pacing_requires_columns_with_a_common_threshold(data):
+def test_pacing_requires_all_losses_and_a_common_threshold(data):
     assert clone(ReleasedPacing()).get_params(deep=False).keys() == {"schedule"}
     with pytest.raises(ValueError, match="'schedule' parameter of ReleasedPacing must have one threshold"):
         SPMLD(pacing=ReleasedPacing(schedule=QuantileSchedule())).fit(data.X, data.hidden)
-    with pytest.raises(ValueError, match="ReleasedPacing requires columns as groups"):
+    with pytest.raises(ValueError, match="ReleasedPacing requires losses of all entries"):
         SelfPacedClassifier(pacing=ReleasedPacing()).fit(data.X, data.hidden)
 
 

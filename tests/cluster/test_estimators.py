@@ -10,6 +10,7 @@ from spmld import GLOCAL, LEML, MLLRC, SPMLD, LabelPrior, MaskedLogistic, Masked
 from spmld.datasets import make_planted
 from spmld.ensemble import ensemble
 from spmld.metrics import evaluate
+from spmld.pacing import DiversePacing, GroupSparsePacing, HardPacing, QuantileSchedule
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -36,6 +37,8 @@ MODELS = [
     MaskedLogistic(tol=0.2),
     MaskedRidge(label_graph_penalty=0.1),
     SPMLD(**OPTIONS),
+    SPMLD(pacing=GroupSparsePacing(schedule=QuantileSchedule(diversity=0.5)), **OPTIONS),
+    SPMLD(pacing=DiversePacing(), **OPTIONS),
     GLOCAL(init="random", **OPTIONS),
     LEML(random_state=0, max_iter=1),
     MLLRC(max_iter=5),
@@ -46,6 +49,19 @@ MODELS = [
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
 def test_a_fit_on_workers_equals_a_fit_in_memory(client, model):
     assert_same_fit(clone(model).fit(X, Y), clone(model).fit(*collections()))
+
+
+class Doubled(HardPacing):
+    """A rule of a user."""
+
+    def weights(self, losses, threshold, diversity=0.0):
+        return super().weights(2 * losses, threshold)
+
+
+def test_a_rule_of_a_user_requires_data_in_memory(client):
+    SPMLD(pacing=Doubled(), **OPTIONS).fit(X, Y)
+    with pytest.raises(ValueError, match=r"Doubled requires losses in memory.* load X and y into memory"):
+        SPMLD(pacing=Doubled(), **OPTIONS).fit(*collections())
 
 
 def test_an_ensemble_on_workers_equals_one_in_memory_if_all_samples_are_searched(client):

@@ -1,7 +1,6 @@
 """The solver of the latent-label model: monotone decrease, status, agreement of solvers, initialization."""
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
@@ -15,7 +14,7 @@ from spmld.core.losses import LOSSES
 from spmld.core.problem import State
 from spmld.core.steps import UpdateU, UpdateV, UpdateW
 from spmld.core.terms import Correlation, Coupling, Ridge
-from spmld.pacing import ColumnGroups, GeometricSchedule, GroupSparsePacing, QuantileSchedule
+from spmld.pacing import GeometricSchedule, GroupSparsePacing, QuantileSchedule
 
 from .cases import SIZES, make_case
 
@@ -49,13 +48,9 @@ def test_solvers_agree_after_many_iterations(loss):
     assert first > 1.02 * exact.history[-1]["objective"]  # the first iteration is not yet converged
 
 
-def paced(rule):
-    return partial(rule.update, groups=ColumnGroups())
-
-
 def test_terms_of_a_record_sum_to_the_objective():
     problem, objective, _ = make_case()
-    pacing = paced(GroupSparsePacing(schedule=QuantileSchedule(start=0.4, stop=0.8, n_iter=3, diversity=0.3)))
+    pacing = GroupSparsePacing(schedule=QuantileSchedule(start=0.4, stop=0.8, n_iter=3, diversity=0.3)).update
     result = solve_spmld(problem, objective, initial(problem), pacing=pacing, max_iter=6, tol=None)
     for record in result.history:
         terms = sum(record[name] for name in ("fit", "coupling", "correlation", "ridge", "pacing"))
@@ -70,7 +65,7 @@ def test_terms_of_a_record_sum_to_the_objective():
 
 def test_weights_of_an_iteration_minimize_its_objective():
     problem, objective, _ = make_case()
-    pacing = paced(GroupSparsePacing(schedule=GeometricSchedule(threshold=0.3, diversity=0.5)))
+    pacing = GroupSparsePacing(schedule=GeometricSchedule(threshold=0.3, diversity=0.5)).update
     result = solve_spmld(problem, objective, initial(problem), pacing=pacing, max_iter=1, tol=None)
     rng, record = np.random.default_rng(0), result.history[0]
     P = np.concatenate([rows.P for rows in result.state.rows])
@@ -89,7 +84,7 @@ def test_status_of_the_solver():
     problem, objective, _ = make_case()
     assert solve_spmld(problem, objective, initial(problem), max_iter=500, tol=1e-6).status is Status.CONVERGED
     assert solve_spmld(problem, objective, initial(problem), max_iter=2, tol=1e-12).status is Status.MAX_ITER
-    slow = paced(GroupSparsePacing(schedule=QuantileSchedule(stop=0.8, n_iter=30)))
+    slow = GroupSparsePacing(schedule=QuantileSchedule(stop=0.8, n_iter=30)).update
     result = solve_spmld(problem, objective, initial(problem), pacing=slow, max_iter=200, tol=1e-2)
     assert result.status is Status.CONVERGED
     assert len(result.history) >= 30  # not before the schedule has ended

@@ -1,23 +1,16 @@
-"""Group-sparse pacing: its weights are exact minimizers for every input; quantiles and slacks of groups."""
+"""The weights of the paper are exact minimizers for every input; quantiles and slacks of groups."""
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
 
-from spmld.pacing import ColumnGroups, GroupSparsePacing, PacingParameters
-from spmld.pacing.schedules import group_quantiles, slack_norms
-
-RULE, COLUMNS = GroupSparsePacing(), ColumnGroups()
-
-
-def weights(L, threshold, diversity):
-    L = np.asarray(L, dtype=float)
-    column = L[:, None] if L.ndim == 1 else L
-    (P,) = RULE.weights([column], PacingParameters(threshold, diversity), COLUMNS)
-    return P[:, 0] if L.ndim == 1 else P
+from spmld.core.columns import Columns, find_quantiles
+from spmld.pacing import GroupSparsePacing, exact_weights
+from spmld.pacing.schedules import slack_norms
 
 
 def cost(p, L, threshold, diversity):
@@ -52,11 +45,19 @@ def test_no_general_solver_is_better_on_a_thousand_problems():
     n_soft = 0
     for _ in range(1000):
         L, threshold, diversity = random_problem(rng)
-        p = weights(L, threshold, diversity)
+        p = exact_weights(L, threshold, diversity)
         assert ((p >= 0) & (p <= 1)).all()
         assert cost(p, L, threshold, diversity) <= best_of_a_general_solver(L, threshold, diversity) + 1e-10
         n_soft += ((p > 0) & (p < 1)).any()
     assert n_soft > 100  # weights between 0 and 1 occurred
+
+
+def test_no_weights_on_a_grid_are_better():
+    grid = np.stack(np.meshgrid(*[np.linspace(0, 1, 21)] * 3), axis=-1).reshape(-1, 3)
+    for L in (np.array([0.1, 0.3, 0.9]), np.array([0.2, 0.2, 0.25]), np.array([0.0, 0.4, 0.45])):
+        for diversity in (0.0, 0.1, 0.3, 0.6, 1.0):
+            lowest = (grid @ (L - 0.5) + diversity * np.linalg.norm(grid, axis=1)).min()
+            assert cost(exact_weights(L, 0.5, diversity), L, 0.5, diversity) <= lowest + 1e-12
 
 
 problems = st.tuples(
@@ -69,7 +70,7 @@ problems = st.tuples(
 @given(problems)
 def test_optimality_conditions(problem):
     L, threshold, diversity = problem
-    p = weights(L, threshold, diversity)
+    p = exact_weights(L, threshold, diversity)
     norm = np.sqrt(p @ p)
     if norm == 0:
         assert np.sqrt(np.sum(np.clip(threshold - L, 0, None) ** 2)) <= diversity * (1 + 1e-9) + 1e-12
@@ -83,32 +84,49 @@ def test_optimality_conditions(problem):
 
 def test_without_diversity_it_is_the_hard_rule():
     L = np.array([0.1, 0.5, 0.5, 0.9])
-    np.testing.assert_array_equal(weights(L, 0.5, 0.0), [1, 0, 0, 0])
-    np.testing.assert_array_equal(weights(L, 0.05, 0.0), 0)
-    np.testing.assert_array_equal(weights(L, 2.0, 0.0), 1)
+    np.testing.assert_array_equal(exact_weights(L, 0.5, 0.0), [1, 0, 0, 0])
+    np.testing.assert_array_equal(exact_weights(L, 0.05, 0.0), 0)
+    np.testing.assert_array_equal(exact_weights(L, 2.0, 0.0), 1)
 
 
-def test_row_blocks_do_not_change_the_weights():
-    L = np.random.default_rng(0).random((50, 4))
-    parameters = PacingParameters(0.6, 1.5)
-    (whole,) = RULE.weights([L], parameters, COLUMNS)
-    parts = RULE.weights([L[:7], L[7:30], L[30:]], parameters, COLUMNS)
-    np.testing.assert_allclose(np.concatenate(parts), whole, atol=1e-12)
-    penalty = RULE.penalty(parts, parameters, COLUMNS)
-    assert penalty == pytest.approx(-0.6 * whole.sum() + 1.5 * np.sqrt((whole**2).sum(axis=0)).sum())
+@pytest.mark.parametrize("cache", [200_000, 20])
+def test_columns_are_independent_and_missing_losses_have_weight_0(cache, monkeypatch):
+    monkeypatch.setattr("spmld.core.columns.CACHE", cache)
+    rng = np.random.default_rng(0)
+    L = np.where(rng.random((50, 4)) < 0.3, np.nan, rng.random((50, 4)))
+    L[:, 3] = np.nan
+    threshold, diversity = np.array([0.3, 0.6, np.inf, 0.5]), np.array([0.0, 1.5, 0.5, 0.1])
+    P = exact_weights(L, threshold, diversity)
+    for column, p, t, g in zip(L.T, P.T, threshold, diversity, strict=True):
+        observed = ~np.isnan(column)
+        np.testing.assert_allclose(p[observed], exact_weights(column[observed], t, g), atol=1e-12)
+        assert (p[~observed] == 0).all()
+    np.testing.assert_array_equal(GroupSparsePacing().weights(L, threshold, diversity), P)
+    tensors = (torch.from_numpy(A) for A in (L, threshold, diversity))
+    np.testing.assert_allclose(exact_weights(*tensors).numpy(), P, atol=1e-12)
+
+
+def test_the_penalty_is_that_of_the_paper():
+    P = np.random.default_rng(0).random((50, 4))
+    expected = -0.6 * P.sum() + 1.5 * np.sqrt((P**2).sum(axis=0)).sum()
+    assert GroupSparsePacing().penalty(P, 0.6, 1.5) == pytest.approx(expected)
+    P[7] = np.nan
+    assert GroupSparsePacing().penalty(P, 0.6, 1.5) == pytest.approx(
+        GroupSparsePacing().penalty(np.delete(P, 7, axis=0), 0.6, 1.5)
+    )
 
 
 def test_slack_norm_is_the_diversity_that_drops_a_column():
     L = np.random.default_rng(0).random((50, 2))
-    off = slack_norms([L], np.array([0.5, 0.7]), COLUMNS)
-    assert (weights(L, np.array([0.5, 0.7]), off * 1.0001) == 0).all()
-    assert (weights(L, np.array([0.5, 0.7]), off * 0.9999) > 0).any(axis=0).all()
+    off = slack_norms(Columns.of(L), np.array([0.5, 0.7]))
+    assert (exact_weights(L, np.array([0.5, 0.7]), off * 1.0001) == 0).all()
+    assert (exact_weights(L, np.array([0.5, 0.7]), off * 0.9999) > 0).any(axis=0).all()
 
 
 @pytest.mark.parametrize("fraction", [0.1, 0.5, 0.77, 0.999])
 def test_quantiles_are_those_of_numpy(fraction):
     L = np.random.default_rng(0).random((200, 3)) ** 3
-    q = group_quantiles([L[:90], L[90:]], fraction, COLUMNS)
+    q = find_quantiles(Columns.of(L), np.full(3, fraction))
     expected = np.quantile(L, fraction, axis=0, method="inverted_cdf")
     np.testing.assert_allclose(q, expected, atol=1e-9)
-    assert (group_quantiles([L], 1.0, COLUMNS) == np.inf).all()
+    assert (find_quantiles(Columns.of(L), np.ones(3)) == np.inf).all()

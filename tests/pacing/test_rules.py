@@ -4,22 +4,14 @@ from itertools import product
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize_scalar
 
-from spmld.pacing import (
-    ColumnGroups,
-    DiversePacing,
-    GroupSparsePacing,
-    HardPacing,
-    LinearPacing,
-    LogarithmicPacing,
-    PacingParameters,
-)
-from spmld.pacing.groups import EntryGroups
-from spmld.pacing.schedules import group_quantiles
+from spmld.core.columns import Columns, find_quantiles
+from spmld.pacing import DiversePacing, GroupSparsePacing, HardPacing, LinearPacing, LogarithmicPacing
 
 SOFT = [LinearPacing(), LogarithmicPacing(softness=0.2)]
 every_rule = pytest.mark.parametrize("rule", [HardPacing(), *SOFT, GroupSparsePacing(), DiversePacing()], ids=repr)
@@ -29,13 +21,11 @@ thresholds, diversities = st.floats(0.01, 1.5), st.floats(0, 1)
 
 
 def weights(rule, L, threshold, diversity=0.0):
-    (P,) = rule.weights((np.asarray(L, float)[:, None],), PacingParameters(threshold, diversity), ColumnGroups())
-    return P[:, 0]
+    return rule.weights(np.asarray(L, float)[:, None], threshold, diversity)[:, 0]
 
 
 def cost(rule, p, L, threshold, diversity):
-    parameters = PacingParameters(threshold, diversity)
-    return float(p @ L + rule.penalty((np.asarray(p, float)[:, None],), parameters, ColumnGroups()))
+    return float(p @ L + rule.penalty(np.asarray(p, float)[:, None], threshold, diversity))
 
 
 @every_rule
@@ -83,25 +73,26 @@ def test_an_infinite_threshold_gives_full_weights_without_penalty(rule):
 
 
 @every_rule
-def test_groups_are_independent(rule):
+@pytest.mark.parametrize("convert", [np.asarray, torch.asarray])
+def test_columns_are_independent_and_ignore_missing_losses(rule, convert):
     rng = np.random.default_rng(0)
-    L, index = rng.random((20, 3)), rng.integers(0, 5, (20, 3))  # index 4 is outside all groups
+    L = np.where(rng.random((20, 4)) < 0.2, np.nan, rng.random((20, 4)))
     threshold, diversity = np.array([0.3, 0.5, 0.7, 0.9]), np.array([0.1, 0.0, 0.4, 0.2])
-    groups, parameters = EntryGroups((index,), 4), PacingParameters(threshold, diversity)
-    (P,) = rule.weights((L,), parameters, groups)
+    parameters = convert(threshold), convert(diversity)
+    P = np.asarray(rule.weights(convert(L), *parameters))
     total = 0.0
     for g in range(4):
-        alone = weights(rule, L[index == g], threshold[g], diversity[g])
-        np.testing.assert_allclose(P[index == g], alone, atol=1e-12)
+        observed = ~np.isnan(L[:, g])
+        alone = weights(rule, L[observed, g], threshold[g], diversity[g])
+        np.testing.assert_allclose(P[observed, g], alone, atol=1e-12)
         total += cost(rule, alone, 0 * alone, threshold[g], diversity[g])
-    assert (P[index == 4] == 0).all()
-    assert float(rule.penalty((P,), parameters, groups)) == pytest.approx(total)
+    assert (P[np.isnan(L)] == 0).all()
+    assert float(rule.penalty(convert(np.where(np.isnan(L), np.nan, P)), *parameters)) == pytest.approx(total)
 
 
 def test_diverse_pacing_keeps_the_easiest_of_a_hard_group_and_group_sparse_pacing_drops_it():
     L = np.array([[0.1, 0.6], [0.2, 0.7], [0.3, 0.8]])
-    parameters, columns = PacingParameters(0.5, 0.3), ColumnGroups()
-    (kept,), (dropped,) = (rule.weights((L,), parameters, columns) for rule in (DiversePacing(), GroupSparsePacing()))
+    kept, dropped = (rule.weights(L, 0.5, 0.3) for rule in (DiversePacing(), GroupSparsePacing()))
     np.testing.assert_array_equal(kept, [[1, 1], [1, 0], [1, 0]])
     assert (dropped[:, 1] == 0).all()
     assert dropped[:, 0].max() > 0
@@ -113,14 +104,17 @@ def test_logarithmic_weights_equal_those_of_the_original_at_its_threshold():
     np.testing.assert_allclose(p, np.log(L + zeta) / np.log(zeta), atol=1e-12)
 
 
+def test_diverse_pacing_ranks_ties_by_position():
+    np.testing.assert_array_equal(weights(DiversePacing(), np.full(4, 0.6), 0.3, 0.7), [1, 0, 0, 0])
+
+
 @pytest.mark.parametrize("fraction", [0.2, 0.5, 0.9])
-def test_a_common_quantile_is_that_of_all_entries_in_groups(fraction):
+def test_a_common_quantile_is_that_of_all_observed_losses(fraction):
     rng = np.random.default_rng(0)
-    L, index = rng.random((50, 4)), rng.integers(0, 4, (50, 4))
-    groups = EntryGroups((index,), 3)
-    expected = np.quantile(L[index < 3], fraction, method="inverted_cdf")
-    np.testing.assert_allclose(group_quantiles((L,), fraction, groups, common=True), expected, atol=1e-9)
-    separate = group_quantiles((L,), np.array([fraction, 1.0, fraction]), groups)
+    L = np.where(rng.random((50, 3)) < 0.3, np.nan, rng.random((50, 3)))
+    expected = np.nanquantile(L, fraction, method="inverted_cdf")
+    np.testing.assert_allclose(find_quantiles(Columns.of(L), np.full(3, fraction), common=True), expected, atol=1e-9)
+    separate = find_quantiles(Columns.of(L), np.array([fraction, 1.0, fraction]))
     for g in (0, 2):
-        assert separate[g] == pytest.approx(np.quantile(L[index == g], fraction, method="inverted_cdf"), abs=1e-9)
+        assert separate[g] == pytest.approx(np.nanquantile(L[:, g], fraction, method="inverted_cdf"), abs=1e-9)
     assert separate[1] == np.inf

@@ -12,7 +12,7 @@ from spmld._arrays import namespace
 from spmld.core.correlation import UpdateZ
 from spmld.core.iteration import Record, Result, iterate
 from spmld.core.losses import Array
-from spmld.core.problem import Block, Problem, Rows, State, update_rows
+from spmld.core.problem import Block, Problem, Rows, State, split_rows, update_rows
 from spmld.core.steps import BlockUpdate, UpdateU, UpdateV, UpdateW
 from spmld.core.terms import Objective
 
@@ -39,8 +39,8 @@ def exact_steps(tol: float | None, *, reproducible: bool = False) -> tuple[Block
 class PacedWeights(NamedTuple):
     """Self-paced weights of an iteration."""
 
-    weights: tuple[Array, ...]
-    """Weights in [0, 1] in row blocks."""
+    weights: Any
+    """Weights in [0, 1], an array or row blocks as the losses."""
     penalty: float
     """Penalty of the pacing rule at the weights."""
     record: Mapping[str, float | None]
@@ -49,8 +49,8 @@ class PacedWeights(NamedTuple):
     """Whether the schedule stays constant from now on."""
 
 
-Pacing = Callable[[int, Sequence[Array]], PacedWeights]
-"""Maps an iteration, counted from 0, and losses in row blocks to weights."""
+Pacing = Callable[[int, Any], PacedWeights]
+"""Maps an iteration, counted from 0, and losses to weights: an array, or row blocks if they are not in memory."""
 NO_PACING = PacedWeights((), 0.0, {"threshold": None, "diversity": None}, True)
 """Weights stay 1."""
 
@@ -115,8 +115,10 @@ def update_P(
     if pacing is None:
         return state, NO_PACING
     losses = problem.map(lambda block, rows: objective.coupling.losses(rows.V, rows.T), state.rows)
-    paced = pacing(t - 1, losses)
-    return update_rows(problem, state, lambda block, rows, P: replace(rows, P=P), paced.weights), paced
+    blocks = problem.engine.in_memory(losses)
+    paced = pacing(t - 1, namespace(state.U).concat(blocks) if blocks else losses)
+    weights = split_rows(paced.weights, problem.counts) if blocks else paced.weights
+    return update_rows(problem, state, lambda block, rows, P: replace(rows, P=P), weights), paced
 
 
 def guarded(

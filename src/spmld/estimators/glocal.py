@@ -175,8 +175,8 @@ class GLOCAL(FactoredModel):
 
     def _fit(self, samples: Samples | ClusterSamples) -> None:
         in_memory = isinstance(samples, Samples)
-        if self.solver != "exact" and not in_memory:
-            raise ValueError(f'solver must be "exact" if X is not in memory, got {self.solver!r}')
+        if not in_memory:
+            self._check_distributed()
         samples = samples.sparsified()
         samples = samples if sp.issparse(samples.example) else samples.to_device(self.device)
         scaler = FeatureScaler(center=self.fit_intercept) if self.standardize else None
@@ -196,6 +196,11 @@ class GLOCAL(FactoredModel):
         with Engine().threads(n_threads) as engine:
             problem = samples.problem(self.fit_intercept, group, n_groups, observed_only=few, engine=engine)
             self._fit_problem(problem, like, samples.total_weight, scaler, rng)
+
+    def _check_distributed(self) -> None:
+        """Validate parameters for features that are not in memory."""
+        if self.solver != "exact":
+            raise ValueError(f'solver must be "exact" if X is not in memory, got {self.solver!r}')
 
     def _fit_problem(
         self, problem: Problem, X: Any, weight: float, scaler: FeatureScaler | None, rng: np.random.RandomState

@@ -26,7 +26,7 @@ from spmld.labels.encoding import SIGNS
 from spmld.model_selection.cross_fitting import Fold, cross_fit, make_folds
 from spmld.model_selection.samples import Samples
 from spmld.pacing import HardPacing, PacingRule, QuantileSchedule
-from spmld.pacing.groups import EntryGroups, polarity_groups
+from spmld.pacing.groups import gather, group_positions, polarity_index, scatter
 
 
 @dataclass(eq=False, repr=False)
@@ -151,8 +151,8 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
     def _fit(self, samples: Samples) -> None:
         X, labels = samples.X, samples.labels
         base, rng = self._base_estimator(), check_random_state(self.random_state)
-        groups = entry_groups(self.groups, labels)
-        pacing = partial(self._rule().update, groups=groups, at_least_one=self._by_polarity)
+        positions = group_positions(*entry_groups(self.groups, labels))
+        pacing = partial(self._rule().update, at_least_one=self._by_polarity)
         Y = np.where(labels.observed, labels.signs, np.nan)
         folds = None if self.cv is None else make_folds(self.cv, X, Y, random_state=rng.randint(2**31 - 1))
         weights, observed = samples.weights.astype(float), labels.observed
@@ -160,8 +160,8 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
         def update(number: int, last: _State) -> tuple[_State, dict[str, Any], bool]:
             fitted = self._fitted(last.estimator, X, Y, last.P * weights)
             losses = self._losses(fitted, X, Y, last.P * weights, folds)
-            paced = pacing(number - 1, (losses,))
-            (P,) = paced.weights
+            paced = pacing(number - 1, gather(losses, positions))
+            P = scatter(paced.weights, positions, losses.shape)
             fit, change = float((P * losses).sum()), float(np.abs(P - last.P)[observed].mean())
             record = {
                 "objective": fit + paced.penalty,
@@ -246,18 +246,16 @@ def scores_from(estimator: Any, X: Any, n_labels: int) -> NDArray[Any]:
     return log_odds(label_scores(estimator, X, "predict_proba", SIGNS, n_labels))
 
 
-def entry_groups(groups: Any, labels: Labels) -> EntryGroups:
-    """Return groups of the observed entries, from the parameter `groups` of `SelfPacedClassifier`."""
+def entry_groups(groups: Any, labels: Labels) -> tuple[NDArray[np.int64], int]:
+    """Return the group of each entry, -1 for missing labels, and the number of groups."""
     n, l = labels.signs.shape
-    index = np.zeros((n, l), dtype=np.int64)
     if not isinstance(groups, str):
-        index += _group_indices(groups, n, l)
+        index = np.broadcast_to(_group_indices(groups, n, l), (n, l))
     elif groups == "label_polarity":
-        return polarity_groups(labels.signs)
-    elif groups == "label":
-        index += np.arange(l)
-    count = int(index.max()) + 1
-    return EntryGroups((np.where(labels.observed, index, count),), count)
+        return polarity_index(labels.signs), 2 * l
+    else:
+        index = np.broadcast_to(np.arange(l) if groups == "label" else 0, (n, l))
+    return np.where(labels.observed, index, -1), int(index.max()) + 1
 
 
 def _group_indices(groups: Any, n: int, l: int) -> NDArray[np.int64]:

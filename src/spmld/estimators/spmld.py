@@ -9,7 +9,8 @@ from spmld._validation import NonNegativeInt
 from spmld.core.latent_solver import Pacing
 from spmld.core.problem import Problem
 from spmld.estimators.glocal import GLOCAL
-from spmld.pacing import ColumnGroups, GeometricSchedule, GroupSparsePacing, PacingRule, QuantileSchedule
+from spmld.pacing import GeometricSchedule, GroupSparsePacing, PacingRule, QuantileSchedule
+from spmld.pacing.blocks import check_blocks, update_blocks
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -72,10 +73,17 @@ class SPMLD(GLOCAL):
         if self.pacing is not None:
             self.pacing._validate_params()
 
+    def _check_distributed(self) -> None:
+        super()._check_distributed()
+        if self.pacing is not None:
+            check_blocks(self.pacing)
+
     def _pacing(self, problem: Problem) -> Pacing:
         rule = self.pacing if self.pacing is not None else GroupSparsePacing(schedule=QuantileSchedule())
-        example = namespace(problem.sizes).tile(0 * problem.sizes[:1], (min(self.n_components, problem.n_labels),))
-        return partial(rule.update, groups=ColumnGroups(problem.engine, example))
+        if problem.engine.in_memory(problem.blocks):
+            return rule.update
+        zeros = namespace(problem.sizes).tile(0 * problem.sizes[:1], (min(self.n_components, problem.n_labels),))
+        return partial(update_blocks, rule, problem.engine, zeros)
 
     @classmethod
     def paper(cls, **params: Any) -> Self:

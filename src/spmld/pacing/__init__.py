@@ -1,8 +1,9 @@
-"""Self-paced weights: pacing rules, schedules and groups of entries.
+"""Self-paced weights: pacing rules and schedules.
 
-A pacing *rule* turns losses into weights in [0, 1]. Its *schedule* sets threshold and diversity of each iteration.
-Losses come in *groups* of entries: `SPMLD` weights the latent labels of each sample, and a group is a latent label;
-`SelfPacedClassifier` weights observed labels, and a group is, for example, the positives or negatives of a label.
+A pacing *rule* turns an array of losses into an array of weights in [0, 1]. Its *schedule* sets threshold and diversity
+of each iteration. Each column of the array is a *group* of entries: `SPMLD` weights the latent labels of each sample,
+and a group is a latent label; `SelfPacedClassifier` weights observed labels, and a group is, for example, the positives
+or negatives of a label. `exact_weights` has the weights of the paper as one function.
 
 ===================== ==========================================================================================
 rule                  within each group, weights p minimize the weighted losses sum p L plus
@@ -22,19 +23,25 @@ schedule              threshold and diversity of an iteration
 ===================== ==========================================================================================
 """
 
-from spmld.pacing.groups import ColumnGroups
-from spmld.pacing.rules import DiversePacing, GroupSparsePacing, HardPacing, LinearPacing, LogarithmicPacing, PacingRule
-from spmld.pacing.schedules import GeometricSchedule, PacingParameters, QuantileSchedule
+from spmld.pacing.rules import (
+    DiversePacing,
+    GroupSparsePacing,
+    HardPacing,
+    LinearPacing,
+    LogarithmicPacing,
+    PacingRule,
+    exact_weights,
+)
+from spmld.pacing.schedules import GeometricSchedule, QuantileSchedule
 
 __all__ = [
-    "ColumnGroups",
     "DiversePacing",
     "GeometricSchedule",
     "GroupSparsePacing",
     "HardPacing",
     "LinearPacing",
     "LogarithmicPacing",
-    "PacingParameters",
     "PacingRule",
     "QuantileSchedule",
+    "exact_weights",
 ]

@@ -10,10 +10,10 @@ import numpy as np
 
 from spmld._arrays import namespace, to_numpy
 from spmld._validation import HasMethods, Interval, Validated
+from spmld.core.columns import Columns, find_level, norms, per_column, slack_below
 from spmld.core.latent_solver import PacedWeights
 from spmld.core.losses import Array
-from spmld.pacing.groups import Blocks, Groups, keep_easiest
-from spmld.pacing.schedules import PacingParameters, QuantileSchedule, Schedule
+from spmld.pacing.schedules import QuantileSchedule, Schedule
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -33,14 +33,14 @@ class PacingRule(Validated, ABC):
     A rule that assigns weight 1 to every entry:
 
     >>> import numpy as np
-    >>> from spmld.pacing import ColumnGroups, PacingParameters, PacingRule
+    >>> from spmld.pacing import PacingRule
     >>> class EveryEntry(PacingRule):
-    ...     def weights(self, losses, parameters, groups):
-    ...         return groups.map(lambda L: 0 * L + 1, losses)
-    ...     def penalty(self, weights, parameters, groups):
+    ...     def weights(self, losses, threshold, diversity=0.0):
+    ...         return np.where(np.isnan(losses), 0.0, 1.0)
+    ...     def penalty(self, weights, threshold, diversity=0.0):
     ...         return 0.0
-    >>> EveryEntry().weights([np.array([[0.1], [9.0]])], PacingParameters(1.0), ColumnGroups())[0].ravel()
-    array([1., 1.])
+    >>> EveryEntry().weights(np.array([[0.1], [9.0], [np.nan]]), 1.0).ravel()
+    array([1., 1., 0.])
     """
 
     schedule: Annotated[Any, HasMethods(["parameters", "has_ended"])] | None = None
@@ -60,57 +60,71 @@ class PacingRule(Validated, ABC):
             self.active_schedule._validate_params()
 
     @abstractmethod
-    def weights(self, losses: Blocks, parameters: PacingParameters, groups: Groups) -> tuple[Array, ...]:
+    def weights(self, losses: Array, threshold: Any, diversity: Any = 0.0) -> Array:
         """Return the weights for given losses.
 
         Parameters
         ----------
-        losses : sequence of arrays
-            Losses in row blocks.
-        parameters : PacingParameters
-            Threshold and diversity, each one number or one per group.
-        groups : ColumnGroups or EntryGroups
-            Operations on the groups of entries.
+        losses : array of shape (n_entries, n_groups)
+            Losses; NaN where missing.
+        threshold, diversity : float or array of shape (n_groups,)
+            Threshold and diversity of each group.
 
         Returns
         -------
-        tuple of arrays
-            Weights in [0, 1], in the shape of the losses.
+        array of shape (n_entries, n_groups)
+            Weights in [0, 1]; 0 where the loss is missing.
         """
 
     @abstractmethod
-    def penalty(self, weights: Blocks, parameters: PacingParameters, groups: Groups) -> Array:
-        """Return the penalty of given weights, summed over groups."""
+    def penalty(self, weights: Array, threshold: Any, diversity: Any = 0.0) -> Array:
+        """Return the penalty of given weights, summed over groups.
 
-    def update(self, iteration: int, losses: Blocks, groups: Groups, *, at_least_one: bool = False) -> PacedWeights:
+        Parameters
+        ----------
+        weights : array of shape (n_entries, n_groups)
+            Weights in [0, 1]; NaN for missing entries, which have no penalty.
+        threshold, diversity : float or array of shape (n_groups,)
+            As in `weights`.
+
+        Returns
+        -------
+        array of shape () or float
+        """
+
+    def update(self, iteration: int, losses: Array, *, at_least_one: bool = False) -> PacedWeights:
         """Return the self-paced weights of an iteration.
 
         Parameters
         ----------
         iteration : int
             Number of the iteration, counted from 0.
-        losses, groups
-            As in `weights`.
+        losses : array of shape (n_entries, n_groups)
+            Losses; NaN where missing.
         at_least_one : bool, default=False
-            Whether each group of an `EntryGroups` keeps weight 1 for its easiest entry. Requires a single row block.
+            Whether the easiest entry of a group whose weights sum to less than 1 has weight 1.
 
         Examples
         --------
         >>> import numpy as np
-        >>> from spmld.pacing import ColumnGroups, GeometricSchedule, HardPacing
+        >>> from spmld.pacing import GeometricSchedule, HardPacing
         >>> rule = HardPacing(schedule=GeometricSchedule(threshold=0.5, growth=1.0, decay=1.0))
-        >>> paced = rule.update(0, [np.array([[0.1], [0.9]])], ColumnGroups())
-        >>> paced.weights[0].ravel(), paced.penalty, paced.ended
+        >>> paced = rule.update(0, np.array([[0.1], [0.9]]))
+        >>> paced.weights.ravel(), paced.penalty, paced.ended
         (array([1., 0.]), -0.5, True)
         """
-        schedule = self.active_schedule
-        parameters = schedule.parameters(iteration, losses, groups)
-        weights = self.weights(losses, parameters, groups)
+        xp = namespace(losses)
+        threshold, diversity = self.active_schedule.parameters(iteration, losses)
+        weights = self.weights(losses, threshold, diversity)
         if at_least_one:
-            weights = (keep_easiest(weights[0], losses[0], groups),)
-        penalty = float(self.penalty(weights, parameters, groups))
-        record = {name: float(np.mean(to_numpy(value))) for name, value in vars(parameters).items()}
-        return PacedWeights(weights, penalty, record, schedule.has_ended(iteration))
+            weights = keep_easiest(weights, losses)
+        penalty = self.penalty(xp.where(xp.isnan(losses), xp.nan, weights), threshold, diversity)
+        return self._paced(iteration, weights, penalty, threshold, diversity)
+
+    def _paced(self, iteration: int, weights: Any, penalty: Any, threshold: Any, diversity: Any) -> PacedWeights:
+        """Return weights and penalty with the entries of the history."""
+        record = {"threshold": float(np.mean(to_numpy(threshold))), "diversity": float(np.mean(to_numpy(diversity)))}
+        return PacedWeights(weights, float(penalty), record, self.active_schedule.has_ended(iteration))
 
 
 class HardPacing(PacingRule):
@@ -119,18 +133,18 @@ class HardPacing(PacingRule):
     Examples
     --------
     >>> import numpy as np
-    >>> from spmld.pacing import ColumnGroups, HardPacing, PacingParameters
-    >>> HardPacing().weights([np.array([[0.1], [0.3], [0.9]])], PacingParameters(0.5), ColumnGroups())[0].ravel()
+    >>> from spmld.pacing import HardPacing
+    >>> HardPacing().weights(np.array([[0.1], [0.3], [0.9]]), 0.5).ravel()
     array([1., 1., 0.])
     """
 
-    def weights(self, losses: Blocks, parameters: PacingParameters, groups: Groups) -> tuple[Array, ...]:
+    def weights(self, losses: Array, threshold: Any, diversity: Any = 0.0) -> Array:
         """Return 1 for losses below the threshold, else 0."""
-        return groups.map(lambda L, t: t > L, losses, groups.per_group(parameters.threshold, losses))
+        return namespace(losses).astype(losses < per_column(threshold, losses), losses.dtype)
 
-    def penalty(self, weights: Blocks, parameters: PacingParameters, groups: Groups) -> Array:
+    def penalty(self, weights: Array, threshold: Any, diversity: Any = 0.0) -> Array:
         """Return ``-threshold sum p``."""
-        return _sum_of_entries(lambda P, t: -t * P, weights, parameters, groups)
+        return _sum_times(threshold, -weights)
 
 
 class LinearPacing(PacingRule):
@@ -139,24 +153,19 @@ class LinearPacing(PacingRule):
     Examples
     --------
     >>> import numpy as np
-    >>> from spmld.pacing import ColumnGroups, LinearPacing, PacingParameters
-    >>> losses = [np.array([[0.1], [0.3], [0.9]])]
-    >>> LinearPacing().weights(losses, PacingParameters(0.5), ColumnGroups())[0].ravel().round(2)
+    >>> from spmld.pacing import LinearPacing
+    >>> LinearPacing().weights(np.array([[0.1], [0.3], [0.9]]), 0.5).ravel().round(2)
     array([0.8, 0.4, 0. ])
     """
 
-    def weights(self, losses: Blocks, parameters: PacingParameters, groups: Groups) -> tuple[Array, ...]:
+    def weights(self, losses: Array, threshold: Any, diversity: Any = 0.0) -> Array:
         """Return ``1 - L / threshold`` below the threshold, else 0."""
-        xp = namespace(groups.per_group(0.0, losses))
+        xp = namespace(losses)
+        return xp.where(losses < per_column(threshold, losses), 1 - _fraction_of(threshold, losses), 0)
 
-        def rule(L: Array, t: Array) -> Array:
-            return xp.where(t > L, 1 - L / xp.where(t > L, t, xp.ones_like(L)), xp.zeros_like(L))
-
-        return groups.map(rule, losses, groups.per_group(parameters.threshold, losses))
-
-    def penalty(self, weights: Blocks, parameters: PacingParameters, groups: Groups) -> Array:
+    def penalty(self, weights: Array, threshold: Any, diversity: Any = 0.0) -> Array:
         """Return ``threshold sum (p^2 / 2 - p)``."""
-        return _sum_of_entries(lambda P, t: t * (0.5 * P * P - P), weights, parameters, groups)
+        return _sum_times(threshold, 0.5 * weights * weights - weights)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -175,83 +184,49 @@ class LogarithmicPacing(PacingRule):
     Examples
     --------
     >>> import numpy as np
-    >>> from spmld.pacing import ColumnGroups, LogarithmicPacing, PacingParameters
-    >>> losses = [np.array([[0.1], [0.3], [0.9]])]
-    >>> LogarithmicPacing().weights(losses, PacingParameters(0.5), ColumnGroups())[0].ravel().round(2)
+    >>> from spmld.pacing import LogarithmicPacing
+    >>> LogarithmicPacing().weights(np.array([[0.1], [0.3], [0.9]]), 0.5).ravel().round(2)
     array([0.55, 0.19, 0.  ])
     """
 
     softness: Annotated[float, Interval(Real, 0, 1, closed="neither")] = 0.1
 
-    def weights(self, losses: Blocks, parameters: PacingParameters, groups: Groups) -> tuple[Array, ...]:
+    def weights(self, losses: Array, threshold: Any, diversity: Any = 0.0) -> Array:
         """Return ``log(z + (1 - z) L / threshold) / log z`` below the threshold, else 0."""
-        xp, z = namespace(groups.per_group(0.0, losses)), self.softness
+        xp = namespace(losses)
+        z = self.softness
+        weights = xp.log(_fraction_of(threshold, losses) * (1 - z) + z) / log(z)
+        return xp.where(losses < per_column(threshold, losses), weights, 0)
 
-        def rule(L: Array, t: Array) -> Array:
-            ratio = L / xp.where(t > L, t, xp.ones_like(L))
-            return xp.where(t > L, xp.log(ratio * (1 - z) + z) / log(z), xp.zeros_like(L))
-
-        return groups.map(rule, losses, groups.per_group(parameters.threshold, losses))
-
-    def penalty(self, weights: Blocks, parameters: PacingParameters, groups: Groups) -> Array:
+    def penalty(self, weights: Array, threshold: Any, diversity: Any = 0.0) -> Array:
         """Return ``c sum (z p - z^p / log z)`` with ``c = threshold / (1 - z)``."""
         z = self.softness
-        return _sum_of_entries(lambda P, t: t / (1 - z) * (z * P - z**P / log(z)), weights, parameters, groups)
+        return _sum_times(threshold, (z * weights - z**weights / log(z)) / (1 - z))
 
 
 class GroupSparsePacing(HardPacing):
     """The rule of the paper, with its exact minimizer.
 
-    Within each group the weights minimize ``sum_j p_j (L_j - threshold) + diversity |p|_2`` over [0, 1]. The plus sign
-    makes them *group-sparse*: all weights of a group are 0 if its slack ``|max(threshold - L, 0)|_2`` does not exceed
-    the diversity, as in self-paced multi-task learning. Without diversity it is `HardPacing`.
+    Within each group the weights minimize ``sum_j p_j (L_j - threshold) + diversity |p|_2`` over [0, 1], see
+    `exact_weights`. The plus sign makes them *group-sparse*: all weights of a group are 0 if its slack
+    ``|max(threshold - L, 0)|_2`` does not exceed the diversity, as in self-paced multi-task learning. Without diversity
+    it is `HardPacing`.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from spmld.pacing import ColumnGroups, GroupSparsePacing, PacingParameters
-    >>> losses = np.array([[0.1], [0.3], [0.9]])
-    >>> GroupSparsePacing().weights([losses], PacingParameters(0.5, 0.3), ColumnGroups())[0].ravel().round(3)
+    >>> from spmld.pacing import GroupSparsePacing
+    >>> GroupSparsePacing().weights(np.array([[0.1], [0.3], [0.9]]), 0.5, 0.3).ravel().round(3)
     array([1.   , 0.894, 0.   ])
     """
 
-    def weights(self, losses: Blocks, parameters: PacingParameters, groups: Groups) -> tuple[Array, ...]:
-        """Return the minimizer, group by group.
+    def weights(self, losses: Array, threshold: Any, diversity: Any = 0.0) -> Array:
+        """Return `exact_weights`, group by group."""
+        return exact_weights(losses, threshold, diversity)
 
-        With a = max(threshold - L, 0) it is p = min(1, a / t) at the level t with sum min(t, a)^2 = diversity^2, and 0
-        when ``|a| <= diversity``. In t^2 that sum is increasing, concave and piecewise linear, so Newton's method from
-        0 reaches the root after finitely many steps, which are sums over rows.
-        """
-        xp, threshold = namespace(groups.per_group(0.0, losses)), groups.per_group(parameters.threshold, losses)
-        diversity = groups.per_group(parameters.diversity, losses)
-        if not xp.any(diversity > 0):
-            return super().weights(losses, parameters, groups)
-        level, count = xp.zeros_like(diversity), -xp.ones_like(diversity)
-
-        def moments(L: Array, threshold: Array, level: Array) -> tuple[Array, Array]:
-            a = threshold - L
-            clipped = xp.clip(a, xp.zeros_like(level), level)
-            return clipped * clipped, a > level
-
-        while True:
-            (squares, count), before = groups.sum(moments, losses, threshold, level), count
-            moved = (count > 0) & (count != before)
-            if not xp.any(moved):  # the last step stayed on one linear piece, so it ended at the root
-                break
-            step = xp.clip(diversity**2 - squares, 0, None) / xp.where(count > 0, count, xp.ones_like(count))
-            level = xp.where(moved, xp.sqrt(level**2 + step), level)
-
-        def rule(L: Array, threshold: Array, level: Array, active: Array) -> Array:
-            a = threshold - L
-            # At level 0, which is the hard rule, any positive slack has weight 1.
-            soft = xp.clip(a / xp.where(level > 0, level, xp.ones_like(level)), 0, 1)
-            return xp.where(level > 0, soft, xp.astype(a > 0, a.dtype)) * active
-
-        return groups.map(rule, losses, threshold, level, xp.astype(count > 0, diversity.dtype))
-
-    def penalty(self, weights: Blocks, parameters: PacingParameters, groups: Groups) -> Array:
+    def penalty(self, weights: Array, threshold: Any, diversity: Any = 0.0) -> Array:
         """Return ``-threshold sum p + diversity |p|_2``."""
-        return super().penalty(weights, parameters, groups) + _sum_of_norms(weights, parameters, groups)
+        return super().penalty(weights, threshold) + norm_penalty(Columns.of(weights), diversity)
 
 
 class DiversePacing(HardPacing):
@@ -270,9 +245,8 @@ class DiversePacing(HardPacing):
     Examples
     --------
     >>> import numpy as np
-    >>> from spmld.pacing import ColumnGroups, DiversePacing, PacingParameters
-    >>> losses = np.array([[0.1, 0.6], [0.3, 0.8], [0.9, 0.9]])
-    >>> DiversePacing().weights([losses], PacingParameters(0.5, 0.2), ColumnGroups())[0]
+    >>> from spmld.pacing import DiversePacing
+    >>> DiversePacing().weights(np.array([[0.1, 0.6], [0.3, 0.8], [0.9, 0.9]]), 0.5, 0.2)
     array([[1., 1.],
            [1., 0.],
            [0., 0.]])
@@ -282,33 +256,82 @@ class DiversePacing(HardPacing):
         """Return a schedule with one threshold for all groups."""
         return QuantileSchedule(common=True, diversity=0.5)
 
-    def weights(self, losses: Blocks, parameters: PacingParameters, groups: Groups) -> tuple[Array, ...]:
+    def weights(self, losses: Array, threshold: Any, diversity: Any = 0.0) -> Array:
         """Return the minimizer, which is 0 or 1 because the problem is concave."""
-        xp = namespace(groups.per_group(0.0, losses))
-        diversity = groups.per_group(parameters.diversity, losses)
+        xp = namespace(losses)
+        order = xp.argsort(losses, axis=0, stable=True)
+        rank = xp.astype(xp.argsort(order, axis=0, stable=True) + 1, losses.dtype)
         # The bound decreases with the rank while the loss increases, so entries can be compared one by one.
-        bonus = groups.map(lambda i, g: g * (xp.sqrt(i) - xp.sqrt(i - 1)), groups.ranks(losses), diversity)
-        return super().weights(groups.engine.map(lambda L, b: L - b, losses, bonus), parameters, groups)
+        return super().weights(losses - per_column(diversity, losses) * (xp.sqrt(rank) - xp.sqrt(rank - 1)), threshold)
 
-    def penalty(self, weights: Blocks, parameters: PacingParameters, groups: Groups) -> Array:
+    def penalty(self, weights: Array, threshold: Any, diversity: Any = 0.0) -> Array:
         """Return ``-threshold sum p - diversity |p|_2``."""
-        return super().penalty(weights, parameters, groups) - _sum_of_norms(weights, parameters, groups)
+        return super().penalty(weights, threshold) - norm_penalty(Columns.of(weights), diversity)
 
 
-def _sum_of_entries(penalty: Any, weights: Blocks, parameters: PacingParameters, groups: Groups) -> Array:
-    """Return the sum of `penalty(weight, threshold)` over the entries with a finite threshold."""
-    xp = namespace(groups.per_group(0.0, weights))
-    threshold = groups.per_group(parameters.threshold, weights)
-    finite = xp.isfinite(threshold)
-    (sums,) = groups.sum(lambda P, t: (penalty(P, t),), weights, xp.where(finite, threshold, xp.zeros_like(threshold)))
-    return xp.sum(xp.where(finite, sums, xp.zeros_like(sums)))
+def exact_weights(losses: Array, threshold: Any, diversity: Any) -> Array:
+    r"""Return the self-paced weights of the paper: the exact minimizer P of its equation 8 for given losses.
+
+    For the losses :math:`\ell` of a label, the weights minimize
+    :math:`\sum_j p_j (\ell_j - \lambda) + \gamma \|p\|_2` over :math:`[0, 1]^n`. With the slack
+    :math:`q = \max(\lambda - \ell, 0)` they are :math:`p = \min(q, t) / t` at the level t with
+    :math:`\sum_j \min(q_j, t)^2 = \gamma^2`, and 0 if :math:`\|q\|_2 \le \gamma`.
+
+    Parameters
+    ----------
+    losses : array of shape (n_samples,) or (n_samples, n_labels)
+        Losses of one label, or of several, each with weights of its own; NaN where missing.
+    threshold : float or array of shape (n_labels,)
+        :math:`\lambda`.
+    diversity : float or array of shape (n_labels,)
+        :math:`\gamma`.
+
+    Returns
+    -------
+    array
+        Weights in [0, 1], in the shape of the losses; 0 where the loss is missing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.pacing import exact_weights
+    >>> exact_weights(np.array([0.1, 0.3, 0.9]), threshold=0.5, diversity=0.3).round(3)
+    array([1.   , 0.894, 0.   ])
+    """
+    slack = slack_below(losses, per_column(threshold, losses))
+    level = find_level(Columns.of(slack), per_column(diversity, losses))
+    return at_level(slack, level)
 
 
-def _sum_of_norms(weights: Blocks, parameters: PacingParameters, groups: Groups) -> Array:
+def at_level(slack: Array, level: Array) -> Array:
+    """Return the weights of given slack at the level of its column."""
+    return namespace(slack).minimum(slack, level) / level
+
+
+def keep_easiest(weights: Array, losses: Array) -> Array:
+    """Return weights that are 1 for the easiest entry of each column whose weights sum to less than 1."""
+    xp = namespace(losses)
+    easiest = xp.argmin(xp.where(xp.isnan(losses), xp.inf, losses), axis=0)
+    rows = xp.arange(losses.shape[0], device=losses.device)[:, None]
+    return xp.where((rows == easiest) & (xp.sum(weights, axis=0) < 1), 1, weights)
+
+
+def norm_penalty(weights: Columns, diversity: Any) -> Array:
     """Return the sum over groups of ``diversity |p|_2``."""
-    diversity = groups.per_group(parameters.diversity, weights)
-    xp = namespace(diversity)
-    if not xp.any(diversity > 0):
-        return xp.sum(diversity)
-    (squares,) = groups.sum(lambda P: (P * P,), weights)
-    return xp.sum(diversity * xp.sqrt(squares))
+    xp = namespace(weights.zeros)
+    diversity = per_column(diversity, weights.zeros)
+    return xp.sum(diversity * norms(weights)) if xp.any(diversity > 0) else 0.0
+
+
+def _fraction_of(threshold: Any, losses: Array) -> Array:
+    """Return losses divided by the threshold where they are below it, and losses elsewhere."""
+    threshold = per_column(threshold, losses)
+    return losses / namespace(losses).where(losses < threshold, threshold, 1)
+
+
+def _sum_times(threshold: Any, values: Array) -> Array:
+    """Return the sum of ``threshold * values``, without missing values and groups of infinite threshold."""
+    xp = namespace(values)
+    threshold = per_column(threshold, values)
+    finite = xp.where(xp.isfinite(threshold), threshold, 0)
+    return xp.sum(finite * xp.where(xp.isnan(values), 0, values))

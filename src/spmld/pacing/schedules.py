@@ -9,33 +9,11 @@ import numpy as np
 
 from spmld._arrays import namespace
 from spmld._validation import FRACTION, Fraction, Interval, NonNegative, Positive, PositiveInt, Rate, Validated
+from spmld.core.columns import Columns, find_quantiles, norms, per_column, slack_below
 from spmld.core.losses import Array
-from spmld.pacing.groups import Blocks, Groups
 
 MIN_THRESHOLD = 1e-30
 """Offset that keeps thresholds above losses of 0."""
-
-
-@dataclass(frozen=True)
-class PacingParameters:
-    """Threshold lambda and diversity gamma of a pacing rule.
-
-    Parameters
-    ----------
-    threshold : float or array of shape (n_groups,)
-        Entries with a smaller loss are easy.
-    diversity : float or array of shape (n_groups,), default=0.0
-        Strength of the diversity term, for rules that have one.
-
-    Examples
-    --------
-    >>> from spmld.pacing import PacingParameters
-    >>> PacingParameters(threshold=0.5)
-    PacingParameters(threshold=0.5, diversity=0.0)
-    """
-
-    threshold: Any
-    diversity: Any = 0.0
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -58,8 +36,8 @@ class GeometricSchedule(Validated):
     Examples
     --------
     >>> from spmld.pacing import GeometricSchedule
-    >>> GeometricSchedule(threshold=0.1, growth=1.5, diversity=2.0, decay=0.5).parameters(2, None, None)
-    PacingParameters(threshold=0.225..., diversity=0.5)
+    >>> GeometricSchedule(threshold=0.1, growth=1.5, diversity=2.0, decay=0.5).parameters(2)
+    (0.225..., 0.5)
     """
 
     threshold: Positive = 1e-4
@@ -67,13 +45,13 @@ class GeometricSchedule(Validated):
     diversity: NonNegative = 1.0
     decay: Fraction = 0.6
 
-    def parameters(self, iteration: int, losses: Any, groups: Groups) -> PacingParameters:
-        """Return the threshold and diversity of an iteration, counted from 0."""
+    def parameters(self, iteration: int, losses: Any = None) -> tuple[float, float]:
+        """Return threshold and diversity of an iteration, counted from 0. They do not depend on the losses."""
         try:
             growth = self.growth**iteration
         except OverflowError:
             growth = inf
-        return PacingParameters(self.threshold * growth, self.diversity * self.decay**iteration)
+        return self.threshold * growth, self.diversity * self.decay**iteration
 
     def has_ended(self, iteration: int) -> bool:
         """Return whether the factors are 1, so that nothing changes."""
@@ -141,19 +119,33 @@ class QuantileSchedule(Validated):
         start, stop = np.atleast_1d(self.start), np.atleast_1d(self.stop)
         return tuple((start + progress * (stop - start)).tolist())
 
-    def parameters(self, iteration: int, losses: Any, groups: Groups) -> PacingParameters:
-        """Return the threshold and diversity of each group in an iteration, counted from 0."""
+    def parameters(self, iteration: int, losses: Array) -> tuple[Array, Array]:
+        """Return threshold and diversity of each group in an iteration, counted from 0.
+
+        Parameters
+        ----------
+        iteration : int
+            Number of the iteration.
+        losses : array of shape (n_entries, n_groups)
+            Losses; NaN where missing.
+
+        Returns
+        -------
+        threshold, diversity : arrays of shape (n_groups,)
+        """
+        columns = Columns.of(losses)
+        none = columns.zeros
         fractions = self.fractions(iteration)
-        fraction = np.resize(fractions, groups.per_group(0.0, losses).shape)
+        fraction = per_column(np.resize(fractions, none.shape), none)
         # Entries at the quantile are easy, even if it is 0, so the threshold is slightly above it.
-        threshold = group_quantiles(losses, fraction, groups, self.common) * (1 + 1e-6) + MIN_THRESHOLD
+        threshold = find_quantiles(columns, fraction, self.common) * (1 + 1e-6) + MIN_THRESHOLD
         if self.diversity == 0 or min(fractions) >= 1:
-            return PacingParameters(threshold)
-        diversity = self.diversity * slack_norms(losses, threshold, groups)
+            return threshold, none
+        diversity = self.diversity * slack_norms(columns, threshold)
         if self.common:
             # A group without easy entries has no slack, although diversity matters most for such groups.
-            diversity = 0 * diversity + namespace(diversity).max(diversity)
-        return PacingParameters(threshold, diversity)
+            diversity = none + namespace(none).max(diversity)
+        return threshold, diversity
 
     def has_ended(self, iteration: int) -> bool:
         """Return whether the fraction has reached `stop`."""
@@ -163,39 +155,10 @@ class QuantileSchedule(Validated):
 Schedule = GeometricSchedule | QuantileSchedule
 
 
-def group_quantiles(losses: Blocks, fraction: Any, groups: Groups, common: bool = False, n_steps: int = 40) -> Array:
-    """Return the smallest value that at least `fraction` of the losses in each group do not exceed.
-
-    It is infinite at a fraction of 1. With `common` it is one value, for the fraction of all entries. It is computed by
-    bisection, in which every step is a sum over rows. If blocks are not in memory, each pass over them divides the
-    interval into 16 parts, which are four steps.
-    """
-    xp = namespace(groups.per_group(0.0, losses))
-    fraction = groups.per_group(fraction, losses)
-    if xp.all(fraction >= 1):
-        return xp.ones_like(fraction) * xp.inf
-    low, width = groups.per_group(0.0, losses), groups.per_group(groups.max(losses), losses)
-    (sizes,) = groups.sum(lambda L: (xp.ones_like(L),), losses)
-    # 0.55 of 100 entries are 55 entries, although the floating-point product is slightly larger.
-    wanted = fraction * sizes * (1 - 8 * xp.finfo(fraction.dtype).eps)
-    if common:
-        wanted = xp.zeros_like(wanted) + xp.sum(wanted)
-    depth = groups.engine.steps_per_pass
-    for _ in range(0, n_steps, depth):
-        width = width / 2**depth
-        points = [low + i * width for i in range(1, 2**depth)]
-        for below in groups.sum(lambda L, *points: tuple(m >= L for m in points), losses, *points):
-            too_few = (xp.sum(below) if common else below) < wanted
-            low = low + width * xp.astype(too_few, low.dtype)
-    return xp.where(fraction < 1, low + width, xp.ones_like(low) * xp.inf)
-
-
-def slack_norms(losses: Blocks, threshold: Array, groups: Groups) -> Array:
+def slack_norms(losses: Columns, threshold: Array) -> Array:
     """Return |max(threshold - L, 0)|_2 of each group, 0 for an infinite threshold.
 
     `GroupSparsePacing` assigns weight 0 to the group if the diversity is at least this norm.
     """
-    xp = namespace(groups.per_group(0.0, losses))
-    finite = xp.where(xp.isfinite(threshold), threshold, xp.zeros_like(threshold))
-    (squares,) = groups.sum(lambda L, t: (xp.clip(t - L, 0, None) ** 2,), losses, finite)
-    return xp.sqrt(squares)
+    finite = namespace(threshold).where(namespace(threshold).isfinite(threshold), threshold, 0)
+    return norms(losses.map(slack_below, finite))
