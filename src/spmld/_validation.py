@@ -125,7 +125,8 @@ def _check_size(name: str, value: Any) -> None:
     """Raise ValueError for a number whose square or inverse overflows, and for an integer of more than 64 bits."""
     if isinstance(value, Integral) and abs(int(value)) > np.iinfo(np.int64).max:
         raise ValueError(f"{name} must be an integer of at most 64 bits, got {value}")
-    elif isinstance(value, Real) and value and not SMALLEST <= abs(float(value)) <= LARGEST and np.isfinite(float(value)):
+    size = abs(float(value)) if isinstance(value, Real) else 0.0
+    if 0 < size < SMALLEST or LARGEST < size < np.inf:
         raise ValueError(f"{name} must be 0 or between {SMALLEST:g} and {LARGEST:g} in size, got {value}")
 
 
