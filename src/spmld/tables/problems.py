@@ -27,7 +27,7 @@ MAX_PROBLEMS = 20
 MAX_SIMILAR = 5
 """Maximum number of absent columns for which similar names are listed."""
 MAX_VALUE = 200
-"""Maximum number of characters of a keyword argument."""
+"""Maximum number of characters of the value of an option."""
 ALLOW_MISSING = (("allow_missing", "True"),)
 """Option that makes columns of new data missing."""
 _FLAGS = ("day_first", "strict", "allow_missing")
@@ -70,8 +70,7 @@ class TableProblem:
     def describe(self, *, command_line: bool = False) -> str:
         """Return the text and the options, as keyword arguments or as they are written on the command line.
 
-        Long texts and values are shortened, those of keyword arguments to fewer characters. All options are listed, so
-        that they can be pasted.
+        Long texts and values are shortened, but all options are listed, so that they can be pasted.
         """
         values: dict[str, list[str]] = {}
         for option, value in self.options:
@@ -141,13 +140,17 @@ class TableWarning(UserWarning):
 def _as_argument(option: str, values: list[str]) -> str:
     if option in _FLAGS:
         return f"{option}=True"
-    shown = [shorten(value, MAX_VALUE) for value in values]
+    shown = [_shorten(value) for value in values]
     return f"{option}={shown if option in LIST_OPTIONS and len(shown) > 1 else shown[0]!r}"
+
+
+def _shorten(value: str) -> str:
+    return shorten(value, MAX_VALUE)
 
 
 def _as_options(option: str, values: list[str]) -> str:
     name = "label" if option == "labels" else option.replace("_", "-")
-    return f"--{name}" if option in _FLAGS else " ".join(f"--{name} {shlex.quote(shorten(value))}" for value in values)
+    return f"--{name}" if option in _FLAGS else " ".join(f"--{name} {shlex.quote(_shorten(value))}" for value in values)
 
 
 def absent_column(name: str, option: str, columns: Iterable[Any]) -> TableProblem:
