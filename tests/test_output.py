@@ -7,12 +7,14 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
-from spmld import LabelPrior
+from spmld import LabelPrior, save
 from spmld._io import reading, writing
 from spmld._table import TableCell, TextTable, csv_text, from_csv_text
 from spmld.app.commands.loading import Source
+from spmld.datasets import Dataset, write_dataset
 from spmld.export import ModelFileError
 from spmld.labels import read_labels
 from tests.commands import run_command
@@ -113,6 +115,22 @@ def test_temporary_files_of_killed_processes_are_removed_after_an_hour(tmp_path)
         with writing(file) as part:
             part.write_text("new")
         assert {path.name for path in tmp_path.iterdir()} == {file.name, other.name, mine.name} | remaining
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_pipes_are_not_replaced(tmp_path):
+    model = LabelPrior().fit([[0], [1]], [[0, 1], [1, 0]])
+    data = Dataset(np.eye(2), np.eye(2))
+    for name, write in (
+        ("model.skops", lambda path: save(model, path)),
+        ("data.csv", lambda path: write_dataset(data, path)),
+        ("data.npz", lambda path: write_dataset(data, path)),
+    ):
+        os.mkfifo(tmp_path / name)
+        with pytest.raises(ValueError, match=f"{name} is not a regular file; pass the name of a file"):
+            write(tmp_path / name)
+        assert (tmp_path / name).is_fifo()
+    assert len(list(tmp_path.iterdir())) == 3
 
 
 @pytest.mark.parametrize("length", [1000, 10**6])

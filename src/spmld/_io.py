@@ -68,9 +68,7 @@ def writing(path: StrPath) -> Iterator[Path]:
     such as that of a full disk, is raised with the name of the file. Temporary files of killed processes are deleted
     too, after an hour.
     """
-    file = link_target(path)
-    if not file.parent.is_dir():
-        raise FileNotFoundError(f"cannot write {file.name}: folder {file.parent} does not exist")
+    file = writable(path)
     # The temporary name has the same extension, because some libraries choose the format by it or append their own.
     part = file.with_name(f".{os.getpid()}-part-{file.name}")
     _remove_old_parts(file)
@@ -82,6 +80,26 @@ def writing(path: StrPath) -> Iterator[Path]:
     finally:
         with suppress(OSError):  # on a disk that has become read-only
             part.unlink(missing_ok=True)
+
+
+def writable(path: StrPath) -> Path:
+    """Return the file that is written for a path; raise an error for folders, pipes and devices, and without a folder.
+
+    Examples
+    --------
+    >>> from spmld._io import writable
+    >>> writable(".")
+    Traceback (most recent call last):
+    ValueError: . is a folder; pass the name of a file
+    """
+    file = link_target(path)
+    if file.is_dir():
+        raise ValueError(f"{file} is a folder; pass the name of a file")
+    if not file.parent.is_dir():
+        raise FileNotFoundError(f"cannot write {file.name}: folder {file.parent} does not exist")
+    if file.exists() and not file.is_file():
+        raise ValueError(f"{file} is not a regular file; pass the name of a file")
+    return file
 
 
 def link_target(path: StrPath) -> Path:

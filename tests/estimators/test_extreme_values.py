@@ -8,7 +8,19 @@ import scipy.sparse as sp
 import torch
 from sklearn.exceptions import ConvergenceWarning
 
-from spmld import GLOCAL, LEML, MLLRC, SPMLD, MaskedLogistic, MaskedRidge, SelfPacedClassifier, SelfPacedEnsemble
+from spmld import (
+    GLOCAL,
+    LEML,
+    MLLRC,
+    SPMLD,
+    LabelPrior,
+    MaskedBoosting,
+    MaskedForest,
+    MaskedLogistic,
+    MaskedRidge,
+    SelfPacedClassifier,
+    SelfPacedEnsemble,
+)
 from spmld.estimators import FeatureScaler
 from spmld.estimators.scaling import LandmarkFeatures
 from spmld.metrics import macro_auc
@@ -31,6 +43,33 @@ def test_features_whose_squares_overflow_raise_in_fit_and_predict(cls, features)
     if cls is not SelfPacedEnsemble:  # a fit takes long, and the same function checks its features
         with pytest.raises(ValueError, match=message):
             make(cls).fit(X, Y).predict_proba(features)
+
+
+@pytest.mark.parametrize("model", [MaskedBoosting(n_estimators=3), MaskedForest(n_estimators=3)])
+@pytest.mark.parametrize("features", [1e100 * X, sp.csr_array(1e100 * X)])
+def test_features_beyond_the_precision_of_trees_raise_in_fit_and_predict(model, features):
+    message = "X contains values too large for float32, got .*e\\+100; scale the features first"
+    with pytest.raises(ValueError, match=message):
+        model.fit(features, Y)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, Y).predict_proba(features)
+
+
+@pytest.mark.parametrize(
+    ("cls", "params", "message"),
+    [
+        (MaskedLogistic, {"C": 1e-320}, "C must be 0 or between 1e-100 and 1e.100 in size, got 1e-320"),
+        (MaskedBoosting, {"learning_rate": 1e308}, r"learning_rate.*in the range \(0.*1"),
+        (MaskedBoosting, {"l2_regularization": 1e308}, "l2_regularization must be 0 or between"),
+        (LabelPrior, {"smoothing": 1e308}, "smoothing must be 0 or between"),
+        (GLOCAL, {"coupling": 1e308}, "coupling must be 0 or between"),
+        (MLkNN, {"n_neighbors": 2**70}, "n_neighbors must be an integer of at most 64 bits, got 11805"),
+        (MaskedForest, {"min_samples_leaf": 2**63}, "min_samples_leaf must be an integer of at most 64 bits"),
+    ],
+)
+def test_extreme_parameters_raise(cls, params, message):
+    with pytest.raises(ValueError, match=message):
+        cls(**params).fit(X, Y)
 
 
 @pytest.mark.parametrize("scale", [TINY, HUGE])

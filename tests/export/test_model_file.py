@@ -170,6 +170,21 @@ def test_other_file_formats_raise(file_format, advice, saved):
         spmld.load(saved[0])
 
 
+@pytest.mark.parametrize("name", ["spmld.json", "schema.json"])
+def test_descriptions_that_expand_to_gigabytes_are_not_read(name, saved, monkeypatch):
+    monkeypatch.setattr("spmld.export.model_file.MAX_JSON", 10**6)
+    path, _ = saved
+    with zipfile.ZipFile(path) as archive:
+        parts = {item: archive.read(item) for item in archive.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for item, content in parts.items():
+            archive.writestr(item, content + b" " * 10**6 * (item == name))
+    assert path.stat().st_size < 10**5
+    for read in (spmld.load, spmld.model_info):
+        with pytest.raises(ModelFileError, match=f"{path.name} cannot be read.*{name} has 1 MB, of at most 1 MB"):
+            read(path)
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -177,6 +177,22 @@ def test_names_one_label_and_any_number_of_samples(tmp_path):
         spmld.export_onnx(model, tmp_path / "model.onnx", feature_names=["a"])
 
 
+@pytest.mark.parametrize(
+    ("model", "labels", "classes"),
+    [
+        (MaskedLogistic(), 2 * COMPLETE - 1, [-1, 1]),
+        (make_pipeline(StandardScaler(), MaskedLogistic()), 2 * COMPLETE - 1, [-1, 1]),
+        (MultiOutputClassifier(LogisticRegression()), np.where(COMPLETE, "sad", "calm"), ["calm", "sad"]),
+    ],
+)
+def test_labels_of_other_classes_are_0_and_1_with_a_warning(model, labels, classes, tmp_path):
+    model.fit(X, labels)
+    shown = ", ".join(map(str, classes))
+    with pytest.warns(UserWarning, match=f"labels are 0 and 1 in .*, but {shown} in the predictions of the model"):
+        computed = run(model, tmp_path / "model.onnx", X)
+    np.testing.assert_array_equal(computed["labels"] == 1, model.predict(X) == classes[1])
+
+
 WORDS = {
     "english": ["slow", "night", "don't", "re-start", "x2", "one_two", "a", "I", "3.14", "e-mail", "OK", "THE"],
     "others": [

@@ -27,6 +27,7 @@ def write(folder, text):
             'a,b\n1,"2\n\n",\n',
             "the row in lines 2 to 4, in which a quote may not be closed, has 3 values, but there are 2",
         ),
+        ('a,b\n1,2\n"x,3\n4,5\n"y,6\n', "a quote in line 3 is not closed"),
         ('a,b\n1,"x\ny"\n3\n', "line 4 has 1 values, but there are 2 columns"),
     ],
 )

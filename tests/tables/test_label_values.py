@@ -23,6 +23,15 @@ def labels(content, **roles):
     return read_label_columns(pd.DataFrame(content), TableRoles(**roles))
 
 
+def test_messages_about_long_names_and_values_are_short():
+    name = "label_" + "x" * 10**5
+    with pytest.raises(TableError) as caught:
+        from_frame(pd.DataFrame({"x": X, name: ["1" + "y" * 10**5] * 5}))
+    for message in (str(caught.value), caught.value.describe()):
+        assert len(message) < 4000
+        assert re.search(r"label_xxx.* \[\.\.\.\] .*(positive|--positive)", message)
+
+
 @pytest.mark.parametrize("extension", ["csv", "xlsx", "parquet", "jsonl", "json"])
 def test_numbers_are_labels_in_every_format(tmp_path, extension):
     file, frame = tmp_path / f"songs.{extension}", pd.DataFrame(VOTES)

@@ -13,13 +13,13 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import check_random_state
 
 from spmld._arrays import features_to_numpy, move, to_numpy
-from spmld._validation import FloatFraction, Fraction, NonNegative, Positive, PositiveInt, RandomState
+from spmld._validation import FloatFraction, Fraction, NonNegative, PositiveInt, RandomState
 from spmld.core.losses import Loss
 from spmld.estimators.base import MultiLabelEstimator
 from spmld.estimators.inputs import check_rates, has_rates, with_short_indices
 from spmld.estimators.label_prior import smoothed_frequency
 from spmld.estimators.probabilities import log_odds
-from spmld.estimators.trees import Trees, single_precision
+from spmld.estimators.trees import Trees, check_single_precision, single_precision
 from spmld.labels import Labels
 from spmld.model_selection.samples import Samples, hash_rows
 
@@ -54,7 +54,7 @@ class MaskedBoosting(MultiLabelEstimator):
     ----------
     n_estimators : int, default=200
         Number of trees.
-    learning_rate : float, default=0.1
+    learning_rate : float in (0, 1], default=0.1
         :math:`\eta`.
     max_depth : int, default=6
         Maximum depth of a tree.
@@ -115,7 +115,7 @@ class MaskedBoosting(MultiLabelEstimator):
     """
 
     n_estimators: PositiveInt = 200
-    learning_rate: Positive = 0.1
+    learning_rate: Fraction = 0.1
     max_depth: PositiveInt = 6
     min_samples_leaf: PositiveInt = 5
     max_features: PositiveInt | FloatFraction | Literal["auto", "sqrt", "log2"] | None = "auto"
@@ -170,6 +170,7 @@ class MaskedBoosting(MultiLabelEstimator):
         Trees
             `n_estimators` trees.
         """
+        check_single_precision(X)
         trees = Trees.empty(signs.shape[1]) if trees is None else trees
         # Trees are evaluated on rows, and grown on columns if features are sparse.
         rows: Any = sp.csr_matrix(with_short_indices(X).astype(np.float32)) if sp.issparse(X) else single_precision(X)

@@ -15,7 +15,7 @@ from spmld.estimators.inputs import check_rates, with_short_indices
 from spmld.estimators.label_prior import smoothed_frequency
 from spmld.estimators.per_label import fit_label
 from spmld.estimators.probabilities import log_odds
-from spmld.estimators.trees import Trees
+from spmld.estimators.trees import Trees, check_single_precision
 from spmld.model_selection.samples import Samples
 
 _Floats = NDArray[np.float64]
@@ -89,7 +89,9 @@ class MaskedForest(MultiLabelEstimator):
             random_state=self.random_state,
         )
         # Trees compare features in single precision; here they are converted once, and not for each label.
-        X = with_short_indices(features_to_numpy(samples.X)).astype(np.float32, copy=False)
+        X = features_to_numpy(samples.X)
+        check_single_precision(X)
+        X = with_short_indices(X).astype(np.float32, copy=False)
 
         def fit_trees(signs: NDArray[np.int8], weight: _Floats) -> Trees:
             return _trees_of(fit_label(forest, X, signs, weight))

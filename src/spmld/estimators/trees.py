@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from spmld._arrays import CACHE, row_slices
+from spmld.scale.block_data import largest_value
 
 _Floats = NDArray[np.float64]
 _Indices = NDArray[np.int32]
@@ -174,4 +175,11 @@ class Trees:
 
 def single_precision(X: Any) -> NDArray[np.float32]:
     """Return X as a dense array in single precision, in which trees compare features with thresholds."""
+    check_single_precision(X)
     return np.ascontiguousarray(X.toarray() if sp.issparse(X) else X, dtype=np.float32)
+
+
+def check_single_precision(X: Any) -> None:
+    """Raise ValueError if a feature is too large for the single precision of trees."""
+    if (largest := largest_value(X)) > float(np.finfo(np.float32).max):
+        raise ValueError(f"X contains values too large for float32, got {largest:.3g}; scale the features first")

@@ -26,6 +26,8 @@ from spmld.inspection.model_parts import check_names, encoder_of, feature_names_
 _KIND = "a model file of spmld"
 _DESCRIPTION = "spmld.json"
 _FORMAT = 3
+MAX_JSON = 256 * 10**6
+"""Maximum number of bytes of each description in JSON, which a damaged or forged file can expand to gigabytes."""
 
 
 class ModelFileError(ValueError):
@@ -272,6 +274,7 @@ def _read(path: StrPath) -> tuple[bytes, ModelInfo]:
             with zipfile.ZipFile(io.BytesIO(content)) as archive:
                 if _DESCRIPTION not in archive.namelist():
                     raise ValueError(f"it has no {_DESCRIPTION}; load files of skops with skops.io.load")
+                _check_sizes(archive)
                 description = json.loads(archive.read(_DESCRIPTION))
             names = {item.name for item in fields(ModelInfo)}
             info = ModelInfo(**{name: value for name, value in description.items() if name in names})
@@ -285,6 +288,13 @@ def _read(path: StrPath) -> tuple[bytes, ModelInfo]:
             f"{'Fit and save the model again' if file_format < _FORMAT else 'Upgrade spmld'}"
         )
     return content, info
+
+
+def _check_sizes(archive: zipfile.ZipFile) -> None:
+    """Raise ValueError if a description in JSON is too large."""
+    for part in archive.infolist():
+        if part.filename.endswith(".json") and part.file_size > MAX_JSON:
+            raise ValueError(f"{part.filename} has {part.file_size / 1e6:,.0f} MB, of at most {MAX_JSON / 1e6:,.0f} MB")
 
 
 def _major(version: str) -> int:

@@ -2,6 +2,7 @@
 
 import json
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import spmld
 from spmld._io import StrPath, need, writing
+from spmld._validation import list_names
 from spmld.export.onnx_graph import ALIAS, Formula, Operators, Tensor, unsupported
 from spmld.export.onnx_models import decisions, predictions
 from spmld.export.onnx_transformers import TRANSFORMERS
@@ -35,8 +37,8 @@ def export_onnx(
 ) -> None:
     r"""Export a model or a pipeline to an ONNX graph, for runtimes without Python.
 
-    The outputs ``scores``, ``probabilities`` and ``labels`` (0 and 1) have shape (n_samples, n_labels). The inputs
-    depend on the first step:
+    The outputs ``scores``, ``probabilities`` and ``labels`` have shape (n_samples, n_labels). Labels are 0 and 1 in all
+    graphs, also where those of the model are -1 and 1, or words. The inputs depend on the first step:
 
     - ``X``, numbers of shape (n_samples, n_features), or texts of shape (n_samples, 1) for a text vectorizer.
     - For a `ColumnTransformer` that is fitted on a DataFrame, an input of shape (n_samples, 1) for each column:
@@ -64,6 +66,11 @@ def export_onnx(
     locale : str, optional
         Locale of the runtime, which converts text to lower case: by default "C.UTF-8" on Linux, "en_US.UTF-8" on macOS
         and "en-US" on Windows. Pass another one to run the graph on another system.
+
+    Warns
+    -----
+    UserWarning
+        If labels are not 0 and 1 in the predictions of the model.
 
     Notes
     -----
@@ -105,8 +112,20 @@ def export_onnx(
         entry = exported.metadata_props.add()
         entry.key, entry.value = name, json.dumps(value)
     onnx.checker.check_model(exported)
+    if classes := _other_classes(model):
+        warnings.warn(
+            f"labels are 0 and 1 in {path}, but {list_names(classes)} in the predictions of the model", stacklevel=2
+        )
     with writing(path) as part:
         part.write_bytes(exported.SerializeToString())
+
+
+def _other_classes(model: Any) -> list[Any]:
+    """Return the classes that a model predicts, or no classes if they are 0 and 1."""
+    classes = getattr(model, "classes_", [])
+    pairs = classes if isinstance(classes, list) else [classes]  # classifiers for each label have a list
+    found = {value for pair in pairs if len(pair) == 2 for value in pair.tolist()}  # OneVsRestClassifier has indices
+    return [] if found <= {0, 1} else sorted(found)
 
 
 def _inputs(model: Any, types: Any) -> list[tuple[str, Any]]:

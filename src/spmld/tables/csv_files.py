@@ -224,13 +224,35 @@ def number_signs(lines: Iterable[str], separator: str) -> tuple[list[str], list[
 
 
 def _numbered_rows(lines: Iterable[str], separator: str) -> Iterator[tuple[int, int, list[str]]]:
-    """Yield the numbers of the first and the last line, and the fields, of each row that is not blank."""
+    """Yield the numbers of the first and the last line, and the fields, of each row that is not blank.
+
+    A row of several lines in which a quote is followed by text is an error: an open quote has swallowed other rows.
+    """
+    read: list[str] = []
+
+    def remembered() -> Iterator[str]:
+        for line in lines:
+            read.append(line)
+            yield line
+
     with _long_fields():
-        rows, start = csv.reader(lines, delimiter=separator), 1
+        rows, start = csv.reader(remembered(), delimiter=separator), 1
         for row in rows:
+            if start < rows.line_num and _has_text_after_quote(read, separator):
+                raise ValueError(f"a quote in line {start} is not closed; close it, or double quotes in a value")
             if len(row) > 1 or any(map(str.strip, row)):
                 yield start, rows.line_num, row
             start = rows.line_num + 1
+            read.clear()
+
+
+def _has_text_after_quote(lines: list[str], separator: str) -> bool:
+    """Return whether a quote that ends a value is not followed by a separator or the end of the line."""
+    try:
+        list(csv.reader(lines, delimiter=separator, strict=True))
+    except csv.Error as error:
+        return "expected after" in str(error)
+    return False
 
 
 def _sign(field: str) -> str:

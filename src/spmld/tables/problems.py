@@ -26,6 +26,8 @@ MAX_PROBLEMS = 20
 """Maximum number of problems that are listed."""
 MAX_SIMILAR = 5
 """Maximum number of absent columns for which similar names are listed."""
+MAX_VALUE = 200
+"""Maximum number of characters of the value of an option."""
 ALLOW_MISSING = (("allow_missing", "True"),)
 """Option that makes columns of new data missing."""
 _FLAGS = ("day_first", "strict", "allow_missing")
@@ -68,14 +70,14 @@ class TableProblem:
     def describe(self, *, command_line: bool = False) -> str:
         """Return the text and the options, as keyword arguments or as they are written on the command line.
 
-        On the command line, long texts are shortened, but all options are listed, so that they can be pasted.
+        Long texts and values are shortened, but all options are listed, so that they can be pasted.
         """
         values: dict[str, list[str]] = {}
         for option, value in self.options:
             values.setdefault(option, []).append(value)
         shown = " or ".join((_as_options if command_line else _as_argument)(*item) for item in values.items())
         count = f"{self.count} of {self.total} " if self.total else f"{self.count} " if self.count else ""
-        text = shorten(self.text) if command_line else self.text
+        text = shorten(self.text)
         return f"{count}{text} ({shown})" if shown else f"{count}{text}"
 
 
@@ -138,12 +140,17 @@ class TableWarning(UserWarning):
 def _as_argument(option: str, values: list[str]) -> str:
     if option in _FLAGS:
         return f"{option}=True"
-    return f"{option}={values if option in LIST_OPTIONS and len(values) > 1 else values[0]!r}"
+    shown = [_shorten(value) for value in values]
+    return f"{option}={shown if option in LIST_OPTIONS and len(shown) > 1 else shown[0]!r}"
+
+
+def _shorten(value: str) -> str:
+    return shorten(value, MAX_VALUE)
 
 
 def _as_options(option: str, values: list[str]) -> str:
     name = "label" if option == "labels" else option.replace("_", "-")
-    return f"--{name}" if option in _FLAGS else " ".join(f"--{name} {shlex.quote(shorten(value))}" for value in values)
+    return f"--{name}" if option in _FLAGS else " ".join(f"--{name} {shlex.quote(_shorten(value))}" for value in values)
 
 
 def absent_column(name: str, option: str, columns: Iterable[Any]) -> TableProblem:

@@ -23,6 +23,10 @@ from tests.app.commands.songs import FEATURES, LABELS, TEST, run, songs, write_s
         (["fit", "train.csv", "-o", "songs.skops"], "songs.skops already exists; use --force to overwrite it"),
         (["fit", "train.csv", "-o", "."], ". is a folder; pass the name of a file"),
         (
+            ["fit", "train.csv", "-o", "m.skops", "--param", "views=" + "[" * 100_000],
+            "JSON is nested too deeply: [[[",
+        ),
+        (
             ["fit", "train.csv", "-o", "m.skops", "--param", "C"],
             "--param must have the form KEY=VALUE, such as C=0.1, got 'C'",
         ),

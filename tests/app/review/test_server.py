@@ -1,9 +1,11 @@
 """The server: order of entries, rejected requests, and several reviewers."""
 
+import http.client
 import json
 import socket
 import struct
 import threading
+from contextlib import closing
 
 import pytest
 
@@ -132,6 +134,15 @@ def test_invalid_requests_are_answered_and_change_nothing(server, method, path, 
     assert set(json.loads(content)) == {"error"}
     assert server.session.store.annotations() == []
     assert ask(server, "GET", "/api/entries")["entries"][0]["entry"] == server.session.queue.index[0]
+
+
+def test_a_body_that_is_nested_deeply_is_rejected(server):
+    headers = {"Content-Type": "application/json", "X-Review-Token": server.token}
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    with closing(connection):
+        connection.request("POST", "/api/annotation", "[" * 9000, headers)
+        reply = connection.getresponse()
+        assert (reply.status, json.loads(reply.read())["error"]) == (400, "the body is nested too deeply")
 
 
 def test_a_body_of_another_type_is_rejected(server):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import spmld
+from spmld._io import shorten
 from spmld._validation import did_you_mean
 from spmld.labels import Hierarchy
 from spmld.model_selection import ThresholdClassifier
@@ -75,6 +76,8 @@ def parse_value(text: str) -> Any:
     for parse in (json.loads, float):  # JSON does not support numbers such as .5
         try:
             return parse(text)
+        except RecursionError:
+            raise ValueError(f"JSON is nested too deeply: {shorten(text, 80)}") from None
         except ValueError:
             continue
     return text

@@ -14,7 +14,7 @@ from typing import Any, Self
 
 import click
 
-from spmld._io import link_target, need, writing
+from spmld._io import need, writable, writing
 from spmld._table import TextTable, csv_text
 
 OUTPUTS = ("out", "path", "target", "figure", "export", "checkpoint", "db", "report")
@@ -132,13 +132,7 @@ def check_output_path(path: str | None, force: bool) -> str | None:
     """Return the path; raise an error, before any work is done, if a file cannot be written."""
     if path is None:
         return None
-    file = link_target(path)
-    if file.is_dir():
-        raise ValueError(f"{file} is a folder; pass the name of a file")
-    if not file.parent.is_dir():
-        raise FileNotFoundError(f"cannot write {file.name}: folder {file.parent} does not exist")
-    if file.exists() and not file.is_file():
-        raise ValueError(f"{file} is not a regular file; pass the name of a file, or leave it out for standard output")
+    file = writable(path)
     if _is_input(path):
         raise ValueError(f"{path} is also an input of the command, which would be lost; pass the name of another file")
     if file.exists() and not force:

@@ -212,7 +212,10 @@ class _Handler(BaseHTTPRequestHandler):
         too_long = not length.isdecimal() or int(length) > _MAX_BODY
         if too_long or self.headers.get_content_type() != "application/json":
             raise ValueError(f"the body must be application/json with at most {_MAX_BODY} bytes")
-        body = json.loads(self.rfile.read(int(length)))
+        try:
+            body = json.loads(self.rfile.read(int(length)))
+        except RecursionError:
+            raise ValueError("the body is nested too deeply") from None
         if not isinstance(body, dict):
             raise ValueError(f"the body must be a JSON object, got {type(body).__name__}")
         return body
