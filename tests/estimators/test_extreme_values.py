@@ -63,7 +63,7 @@ def test_features_beyond_the_precision_of_trees_raise_in_fit_and_predict(model, 
         (MaskedBoosting, {"l2_regularization": 1e308}, "l2_regularization must be 0 or between"),
         (LabelPrior, {"smoothing": 1e308}, "smoothing must be 0 or between"),
         (GLOCAL, {"coupling": 1e308}, "coupling must be 0 or between"),
-        (MLkNN, {"n_neighbors": 2**70}, "n_neighbors must be an integer of at most 64 bits, got 11805"),
+        (GLOCAL, {"n_groups": 2**70}, "n_groups must be an integer of at most 64 bits, got 11805"),
         (MaskedForest, {"min_samples_leaf": 2**63}, "min_samples_leaf must be an integer of at most 64 bits"),
     ],
 )

@@ -8,8 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from spmld._arrays import CACHE, row_slices
-from spmld.scale.block_data import largest_value
+from spmld._arrays import CACHE, largest_value, row_slices
 
 _Floats = NDArray[np.float64]
 _Indices = NDArray[np.int32]
