@@ -54,6 +54,11 @@ def test_other_texts_are_not_numbers(text):
     assert parse_number(text) is None
 
 
+def test_long_text_beside_a_number_is_not_a_unit():
+    assert parse_number("5 " + "x" * 30).unit == "x" * 30
+    assert parse_number("5 " + "x" * 31) is None
+
+
 @pytest.mark.parametrize(
     ("values", "numbers", "is_clear"),
     [

@@ -18,6 +18,8 @@ MISSING = MISSING_WORDS | {
     *("неизвестно", "不明", "未知"),
 }
 """Words for missing values in columns of numbers and dates."""
+MAX_UNIT = 30
+"""Maximum number of characters of a unit; longer ones are text beside a number."""
 _LONGEST = max(map(len, MISSING))
 NESTED = (list, tuple, dict, set, np.ndarray)
 _CURRENCIES = "$€£¥₹₽₩₺₴₦₫₪฿₱₿¢"
@@ -90,7 +92,12 @@ def parse_number(value: Any) -> ParsedNumber | None:
         return None
     whole, group, decimal = match["whole"], match["group"], match["decimal"]
     units = [unit.strip() for unit in (match["before"], match["after"]) if unit]
-    if len(units) > 1 or (match["sign"] and match["inner"]) or (group and group == decimal):
+    if (
+        len(units) > 1
+        or max(map(len, units), default=0) > MAX_UNIT
+        or (match["sign"] and match["inner"])
+        or (group and group == decimal)
+    ):
         return None
     sign, exponent = match["sign"] or match["inner"] or "", match["exponent"] or ""
     digits = whole.replace(group, "") if group else whole

@@ -191,3 +191,10 @@ def test_decisions_are_ordered_by_their_time(tmp_path):
         ValueError, match="\"time\" must be in ISO format, such as 2024-05-01T12:00:00Z, got 'yesterday'"
     ):
         read_annotations(tmp_path / "annotations.jsonl")
+
+
+def test_reviewers_that_cannot_be_stored_raise_with_the_name_of_the_file(tmp_path):
+    record = {"sample": 0, "label": "sad", "answer": "present", "reviewer": "\ud800"}
+    write_jsonl([record], tmp_path / "annotations.jsonl")
+    with pytest.raises(ValueError, match=r"annotations\.jsonl.*reviewer must be printable text, got '.ud800'"):
+        read_annotations(tmp_path / "annotations.jsonl")

@@ -3,6 +3,7 @@
 import json
 import sqlite3
 import sys
+from contextlib import closing
 
 import pytest
 
@@ -112,3 +113,15 @@ def test_a_closed_store_raises_an_error_with_its_name(tmp_path):
         opened.add(decide("a1"))
     with pytest.raises(OSError, match=r"cannot read or write .*review\.sqlite: it is closed"):
         opened.add(decide("b2"))
+
+
+@pytest.mark.parametrize("column", ["answer", "reviewer"])
+def test_damaged_rows_raise_with_the_name_of_the_file(tmp_path, column):
+    path = tmp_path / "review.sqlite"
+    with AnnotationStore(path) as store:
+        store.add(Annotation("a1", "sad", "present", "ann"))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("PRAGMA ignore_check_constraints = ON")
+        connection.execute(f"UPDATE annotation SET {column} = X'00'")
+    with AnnotationStore(path) as damaged, pytest.raises(ValueError, match=r"review\.sqlite is damaged: .*restore it"):
+        damaged.annotations()

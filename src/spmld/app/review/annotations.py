@@ -66,6 +66,7 @@ class Annotation:
     def __post_init__(self) -> None:
         if self.answer not in ANSWERS:
             raise ValueError(f"answer must be one of {', '.join(ANSWERS)}, got {self.answer!r}")
+        check_reviewer(self.reviewer)
         if not self.time:
             object.__setattr__(self, "time", datetime.now(UTC).isoformat(timespec="milliseconds"))
 
@@ -73,6 +74,12 @@ class Annotation:
     def place(self) -> Place:
         """Key of the sample and name of the label."""
         return self.key, self.label
+
+
+def check_reviewer(name: str) -> None:
+    """Raise ValueError if a name cannot be stored or shown, such as bytes of a terminal that are not UTF-8."""
+    if not name.isprintable():
+        raise ValueError(f"reviewer must be printable text, got {name!r}; pass another name")
 
 
 def match_annotations(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spmld.app.review.annotations import Annotation, Place
+from spmld.app.review.annotations import Annotation, Place, check_reviewer
 from spmld.app.review.evidence import NO_EVIDENCE, Evidence
 from spmld.app.review.queue import merge_queues
 from spmld.app.review.samples import TableSamples
@@ -62,8 +62,7 @@ class ReviewSession:
         overlap: bool = False,
         title: str = "",
     ):
-        if not reviewer.isprintable():  # such as bytes of a terminal that are not UTF-8
-            raise ValueError(f"reviewer must be printable text, got {reviewer!r}; pass another name")
+        check_reviewer(reviewer)
         self.store, self.samples, self.evidence = store, samples, evidence
         self.reviewer, self.overlap, self.title = reviewer, overlap, title
         self._make_queue: Callable[[dict[Place, str]], Any] | None = None

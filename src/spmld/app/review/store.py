@@ -164,7 +164,10 @@ class AnnotationStore:
                 raise TimeoutError(f"cannot read or write {self.path}: {reason}. {_CONFIRMED}") from error
             if advice := _ADVICE.get(code):
                 raise OSError(f"cannot read or write {self.path}: {error}; {advice}. {_CONFIRMED}") from error
-            raise ValueError(f"{self.path} is damaged: {error}; restore it from a copy, or pass a new file") from error
+            raise self._damaged(error) from error
+
+    def _damaged(self, error: Exception) -> ValueError:
+        return ValueError(f"{self.path} is damaged: {error}; restore it from a copy, or pass a new file")
 
     def _identify(self) -> list[tuple[int, int] | None]:
         """Return device and inode of the file and of its write-ahead log, None where there is none."""
@@ -207,7 +210,11 @@ class AnnotationStore:
         for number, key, label, answer, reviewer, time, sample in self._connection.execute(query, (self._n_rows,)):
             self._n_rows = number
             if answer != _UNDO:
-                self._active.append(Annotation(key, label, answer, reviewer, time, sample))
+                try:
+                    annotation = Annotation(key, label, answer, reviewer, time, sample)
+                except (AttributeError, ValueError) as error:  # values of other types
+                    raise self._damaged(error) from error
+                self._active.append(annotation)
             elif (last := self._last(reviewer)) is not None:
                 del self._active[last]
 
