@@ -67,7 +67,7 @@ def test_joining_different_features_or_labels_raises():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"Y": [[1], [0]]}, "X and Y must have the same number of samples, got 3 and 2"),
+        ({"Y": [[1], [0]]}, "X and Y must have the same number of samples, got inconsistent numbers: 3 and 2"),
         ({"Y": [1, 0, 1]}, r"Y must have shape \(n_samples, n_labels\)"),
         ({"Y": [[-1, 0]] * 2 + [[1, 1]]}, "ambiguous"),
         ({"X": [1.0, 2.0, 3.0]}, "Expected 2D array"),

@@ -9,7 +9,7 @@ from spmld import SPMLD, MaskedLogistic, SelfPacedEnsemble
 from spmld import _arrays as arrays
 from spmld.core import correlation
 from spmld.datasets import make_planted
-from spmld.ensemble import ensemble, trimming
+from spmld.ensemble import ensemble
 from spmld.estimators import FeatureScaler, scaling
 from spmld.estimators.inputs import cluster_samples
 from spmld.estimators.scaling import LandmarkFeatures
@@ -30,7 +30,7 @@ def accelerator(monkeypatch):
         asked.append(isinstance(values, torch.Tensor))
         return asked[-1]
 
-    for module in (arrays, correlation, scaling, ensemble, trimming):
+    for module in (arrays, correlation, scaling, ensemble):
         monkeypatch.setattr(module, "on_accelerator", is_tensor)
     return asked
 

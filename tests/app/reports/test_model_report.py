@@ -204,7 +204,7 @@ def test_one_label_is_enough():
     ("changes", "message"),
     [
         ({"Y": np.full(Y.shape, np.nan)}, "Y has no observed entry"),
-        ({"Y": Y[:5]}, "X and Y must have the same number of samples, got 80 and 5"),
+        ({"Y": Y[:5]}, "X and Y must have the same number of samples, got inconsistent numbers: 80 and 5"),
         ({"Y": Y[:, :3]}, "Y must have the 4 labels of the model, got 3"),
         ({"label_names": ["one"]}, "label_names must have one name for each of the 4 labels, got 1"),
         ({"X_train": X}, "X_train and Y_train must be passed together, got only one of them"),
