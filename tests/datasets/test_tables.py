@@ -98,7 +98,7 @@ def test_other_archives_raise(tmp_path):
     with pytest.raises(ValueError, match="has no array 'Y'; it has X, labels"):
         read_dataset(tmp_path / "file.npz")
     np.savez(tmp_path / "file.npz", X=[[1.0]], Y=[[1], [0]])
-    with pytest.raises(ValueError, match="X and Y must have the same number of samples, got inconsistent numbers: 1 and 2"):
+    with pytest.raises(ValueError, match=r"same number of samples, got .*: 1 and 2"):
         read_dataset(tmp_path / "file.npz")
     np.savez(tmp_path / "file.npz", X=np.array([[print]], dtype=object), Y=[[1]])
     with pytest.raises(ValueError, match="allow_pickle=False"):
