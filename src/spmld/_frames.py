@@ -47,7 +47,7 @@ def to_pandas(frame: Any, name: str = "X") -> Any:
 
 
 def frame_like(template: Any, values: NDArray[Any]) -> Any:
-    """Return values as a data frame or series of the type, index and names of another; unchanged if that is none.
+    """Return values as a data frame or series like the template; unchanged if the template is neither.
 
     NaN is null in polars.
 

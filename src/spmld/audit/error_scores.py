@@ -1,10 +1,10 @@
 r"""Error probabilities of observed labels, and the range of the number of errors, from out-of-fold scores.
 
 **Order.** A label is suspicious if an out-of-fold model assigns a high probability to its opposite, which is called low
-self-confidence. This is the best order if positives and negatives are flipped alike. If there is clear evidence of
-another pattern of errors, see `spmld.noise.estimate_noise`, the order is that of the mean of two probabilities: the
-error probability under that pattern, and the probability of the opposite, lowered for positives and for negatives until
-their sums are at most the upper bounds of false positives and false negatives.
+self-confidence. This is the best order if positives and negatives are flipped at the same rate. If there is clear
+evidence of another pattern of errors, see `spmld.noise.estimate_noise`, the order is that of the mean of two
+probabilities: the error probability under that pattern, and the probability of the opposite, lowered for positives and
+for negatives until their sums are at most the upper bounds of false positives and false negatives.
 
 **Probabilities.** What the data bound is the number of errors, not the error of a single label. The log-odds of the
 order are lowered until the sum of the probabilities is at most the upper end of the range. With verified entries,

@@ -61,7 +61,7 @@ def find_label_issues(
         Labels to audit, as in `spmld.labels.read_labels`. A DataFrame provides the names of labels and samples. Missing
         entries of labels with observed positives and no observed negative are used as negatives, and are not audited.
     trusted : array-like of bool of shape (n_samples, n_labels) or (n_samples,), optional
-        Verified entries, or samples of which all entries are verified. Their error probability is 0. If there are
+        Verified entries, or samples whose entries are all verified. Their error probability is 0. If there are
         verified positives and negatives, they determine the noise rates of each label.
     cv : int, splitter or iterable of splits, default=5
         Folds. Each sample must be tested; samples tested more than once get their mean score.

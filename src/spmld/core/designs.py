@@ -75,7 +75,7 @@ def _vector(A: Array) -> Array:
 
 
 def _columns(v: Array, count: int) -> Array:
-    """Return the array of which `_vector` returns v."""
+    """Return the array from its `_vector`."""
     return v.reshape(count, -1).T
 
 

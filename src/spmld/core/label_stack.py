@@ -32,7 +32,7 @@ class LabelStacks:
     Parameters
     ----------
     objective : LinearObjective
-        Objective with the design `Features`, of whose one row block only the observed entries are stored.
+        Objective with the design `Features` and one row block, which stores the observed entries only.
     block : Block
         The row block.
     by_label : csc_array

@@ -28,7 +28,7 @@ class DatasetInfo:
         SHA-256 checksums of the files by their addresses: training and test ARFF files, and the XML file with the label
         names. Downloads with another checksum raise an error.
     license : str
-        License of the data set, as far as it is known.
+        License of the data set, if known.
     citation : str
         Publications to cite.
 

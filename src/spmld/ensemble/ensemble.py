@@ -296,7 +296,7 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
         self._fit_correction(mixed, samples, cross, rng.randint(MAX_SEED), device)
         self.self_paced_weights_ = trimming.kept.astype(float)
         self.out_of_fold_scores_ = self.correction_.correct(mixed)
-        # Of many samples, the corrections and calibrations have seen only these.
+        # With many samples, the corrections and calibrations are fitted to these only.
         self.out_of_fold_scores_[calibrated_rows(samples)] = self.correction_.held_out_scores_
         self.__dict__.pop("reference_", None)
         self._set_reference(samples, features, cross, results, rng)

@@ -100,7 +100,7 @@ def choose_trimming(
 
 
 def _nested_scores(cross: CrossFit, estimator: Any, samples: Samples) -> list[NDArray[Any]]:
-    """Return, for each fold, scores of its training samples by models that saw neither these nor the fold."""
+    """Return, for each fold, scores of its training samples by models fitted to neither these nor the fold."""
 
     def fit(rows: NDArray[np.intp]) -> Any:
         return fit_samples(clone(estimator), samples.rows(rows))

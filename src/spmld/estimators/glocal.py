@@ -33,7 +33,7 @@ from spmld.model_selection.samples import Samples
 
 INITS = {"spectral": spectral_init, "random": random_init}
 MIN_MEAN_WEIGHT = 1e-3
-"""Mean entry weight below which, and above the inverse of which, weights are divided by it."""
+"""Entry weights are divided by their mean if it is below this number or above its inverse."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -99,9 +99,9 @@ class MaskedLogistic(_MaskedLinear):
         Whether each label has an intercept, which is not penalized.
     tol : float, default=1e-3
         Stop when the norm of the gradient of a label is this fraction of its norm for a model without features, whose
-        intercept is the log-odds of the label's frequency. Labels with one class only have no minimum, and keep this
-        intercept. A label graph makes all labels one problem with one norm. With thousands of labels, 0.1 takes less
-        than half of the time.
+        intercept is the log-odds of the label's frequency. Labels with one class only keep this intercept, because
+        their loss has no minimum. A label graph makes all labels one problem with one norm. With thousands of labels,
+        0.1 takes less than half of the time.
     max_iter : int, default=100
         Maximum number of Newton steps.
     warm_start : bool, default=False

@@ -8,7 +8,7 @@ GIB = 2**30
 
 
 def available_memory() -> float:
-    """Return the bytes that can still be allocated, as far as the system tells; infinity if it does not."""
+    """Return the bytes that can still be allocated; infinity if the system does not report them."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         return next(1024.0 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))

@@ -199,7 +199,7 @@ class LandmarkFeatures(_FeatureTransformer):
         return xp.exp(-kernel.gamma * squares) @ mixing
 
     def directions(self, X: Any) -> Any:
-        """Return the scaled features divided by their norms, of which the kernel is computed; 0 for zeros."""
+        """Return the scaled features divided by their norms, 0 for zeros, from which the kernel is computed."""
         # A kernel of dense features subtracts their means from sparse ones, too.
         if sp.issparse(X) and isinstance(self.mean_, float):
             return normalize(X.multiply(self.factor_).tocsr(), copy=False)

@@ -111,7 +111,7 @@ class Formula:
 
 @dataclass(frozen=True)
 class Operators:
-    """Declares operators of a graph, of which skl2onnx converts one after the other."""
+    """Declares the operators of a graph, which skl2onnx converts one by one."""
 
     scope: Any
     parsers: Any

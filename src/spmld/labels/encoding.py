@@ -214,7 +214,7 @@ def _object_to_number(value: Any, *, words: bool) -> float | None:
 
 
 def decode_missing(Y: Any, missing: Literal[0, -1] = 0) -> Any:
-    """Convert labels in {-1, 0, 1}, one of which means missing, to labels with NaN.
+    """Convert labels in {-1, 0, 1}, where one value means missing, to labels with NaN.
 
     Parameters
     ----------

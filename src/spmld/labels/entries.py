@@ -62,7 +62,7 @@ def read_trusted(trusted: Any, observed: NDArray[np.bool_]) -> NDArray[np.bool_]
     Parameters
     ----------
     trusted : array-like of bool of shape (n_samples, n_labels) or (n_samples,)
-        Verified entries, or samples of which all observed entries are verified.
+        Verified entries, or samples whose observed entries are all verified.
     observed : ndarray of bool of shape (n_samples, n_labels)
         Observed entries.
 

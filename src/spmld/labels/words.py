@@ -160,7 +160,7 @@ class LabelWords:
         return LabelWords({word: meaning for word, meaning in self.meanings.items() if isinstance(word, str)})
 
     def _passed(self, number: float) -> float | None:
-        """Return the meaning of a number that was passed, or else of the thresholds, of which missing comes first."""
+        """Return the meaning of a number that was passed, or else of the thresholds, first those of missing labels."""
         if number in self.meanings:
             return self.meanings[number]
         applying = {

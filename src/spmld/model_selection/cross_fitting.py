@@ -98,7 +98,7 @@ class CrossFit:
         return replace(self, folds=[(train, test[tested[test]]) for train, test in self.folds])
 
     def nested(self, fit: Callable[[NDArray[np.intp]], Any], predict: Callable[..., Any]) -> list[NDArray[Any]]:
-        """Return, for each fold, values of its training samples by models that saw neither these nor the fold.
+        """Return, for each fold, values of its training samples by models fitted to neither these nor the fold.
 
         The model of two folds, ``fit(samples)``, is fitted on the samples that are in the training sets of both;
         ``predict(models)`` returns the values of all samples, given the model of each fold, None where there is none.

@@ -39,9 +39,9 @@ def hash_samples(X: Any) -> NDArray[np.uint64]:
 
 
 def group_identical(hashes: NDArray[np.uint64]) -> tuple[NDArray[np.intp], int]:
-    """Return the group of each sample, of which identical samples have the same, and the number of repeated samples.
+    """Return the group of each sample, the same for identical samples, and the number of repeated samples.
 
-    Samples without features are not repeated samples: they have nothing in common that could be learned.
+    Samples without features are not repeated samples.
 
     Examples
     --------

@@ -4,13 +4,13 @@ Such noise changes certain entries as often as uncertain ones. Sort the observed
 out-of-fold scores.
 
 - False positives. Among the lowest fraction q of the entries, at least the fraction :math:`\alpha_j` is observed as
-  positive, whatever the true labels are. With k positives in them, there are at most about k / q false positives.
+  positive, for any true labels. With k positives in them, there are at most about k / q false positives.
 - False negatives. Among the highest entries, q times as many as there are positives, at least the fraction
   :math:`\beta_j` is observed as negative. Of P observed positives, at most about :math:`P \beta / (1 - \beta)` more are
   missing.
 
 Both hold for q = 1/2, 1/4, ...; the smallest upper confidence limit counts. The limits are those of Clopper and Pearson
-(1934). Nothing is assumed about the scores. The better they predict the labels, the closer are the bounds.
+(1934). They hold for any scores, and are narrower for scores that predict the labels better.
 """
 
 from typing import NamedTuple
@@ -24,7 +24,7 @@ _Floats = NDArray[np.float64]
 CONFIDENCE = 0.95
 """Confidence level of the smallest limit; that of each one is higher."""
 TAIL_FRACTIONS = 0.5 ** np.arange(1, 6)
-"""Fractions q of the entries, of which the extreme scores are used."""
+"""Fractions q of the entries with the lowest or the highest scores."""
 
 
 class ErrorBounds(NamedTuple):
@@ -82,7 +82,7 @@ def bound_errors(scores: _Floats, signs: NDArray[np.int8]) -> ErrorBounds:
 
 
 def upper_limit(k: _Floats | int, m: _Floats | int, confidence: float = CONFIDENCE) -> _Floats:
-    """Return the upper confidence limit of a fraction, of which k of m were counted.
+    """Return the upper confidence limit of a fraction, given k successes in m trials.
 
     Examples
     --------

@@ -240,7 +240,7 @@ def label_rates(log_odds: _Floats, signs: _Signs, shared: NoiseRates) -> NoiseRa
 
 
 def with_given_rates(estimated: NoiseRates, *given: float | str) -> NoiseRates:
-    """Return noise rates of which some are given as numbers; "auto" for the estimate.
+    """Return the given noise rates, and the estimates in place of "auto".
 
     Parameters
     ----------

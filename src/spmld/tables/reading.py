@@ -186,7 +186,7 @@ def _list_items(text: str) -> Iterator[tuple[str, Any]]:
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object, or raise ValueError if it has a key more than once, of which the last value would win."""
+    """Return a JSON object; raise ValueError for a repeated key, because `dict` would keep only its last value."""
     record = dict(pairs)
     if len(record) < len(pairs):
         key, count = Counter(key for key, _ in pairs).most_common(1)[0]
