@@ -19,6 +19,7 @@ SLOW = (
     "comparison_level",
     "competitors",
     "defaults",
+    "designs",
     "distributed",
     "error_counts",
     "flagship",
@@ -39,9 +40,6 @@ SLOW = (
     "updates",
     "wrong_labels",
 )
-LARGE = ("out_of_core",)
-"""Benchmarks without a smoke run."""
-
 TOOLS = ("__main__", "peers", "ratios", "sizes")
 
 
@@ -55,7 +53,7 @@ def main(*arguments):
 
     names = [module.name for module in pkgutil.iter_modules(benchmarks.__path__) if module.name not in TOOLS]
     requested = [argument for argument in arguments if argument not in options]
-    for name in requested or [name for name in names if name not in (LARGE if smoke else SLOW)]:
+    for name in requested or [name for name in names if smoke or name not in SLOW]:
         if name not in names:
             sys.exit(f"benchmark must be one of {', '.join(names)}, got {name!r}")
         print(f"\n== {name}", flush=True)

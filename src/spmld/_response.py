@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 
 from spmld._arrays import to_numpy
 from spmld._io import need
@@ -116,8 +117,12 @@ def as_frame(model: Any, X: Any) -> Any:
 
 
 def predict_all(model: Any, X: Any) -> Predictions:
-    """Return the scores, labels and probabilities that a model predicts."""
+    """Return the scores, labels and probabilities that a model predicts; estimators of this library evaluate once."""
     X = as_frame(model, X)
+    if isinstance(model, Pipeline) and len(model) > 1:
+        return predict_all(model[-1], model[:-1].transform(X))
+    if hasattr(model, "_predict_all"):
+        return model._predict_all(X)  # type: ignore[no-any-return]
     predicted = to_numpy(model.predict(X))
     predicted = predicted[:, None] if predicted.ndim == 1 else predicted
     classes: Any = getattr(model, "classes_", None)

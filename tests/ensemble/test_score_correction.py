@@ -191,8 +191,8 @@ def test_scores_that_do_not_predict_the_labels_keep_their_order_with_known_label
     correction.fit(scores, opposite, np.ones(signs.shape), CrossFit.of(np.arange(len(scores)) % 3))
     ascending = np.sort(scores, axis=0)
     known = Labels(np.zeros_like(signs), SIGNS)
-    for result in (correction.correct(ascending), correction.completed_probabilities(ascending, known)):
+    for result in (correction.formula_.apply(ascending), correction.completed_probabilities(ascending, known)):
         assert (np.diff(result, axis=0) > 0).all()
     p = correction.completed_probabilities(scores, known)
-    np.testing.assert_allclose(p, logistic(correction.correct(scores)), atol=1e-12)
+    np.testing.assert_allclose(p, logistic(correction.formula_.apply(scores)), atol=1e-12)
     np.testing.assert_allclose(p.mean(axis=0), (signs < 0).mean(axis=0), atol=0.02)

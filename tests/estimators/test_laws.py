@@ -18,6 +18,7 @@ from spmld import (
     SelfPacedEnsemble,
     estimators,
 )
+from spmld._response import predict_all
 from spmld._validation import parameter_constraints
 from spmld.datasets import make_planted
 from spmld.estimators import FeatureScaler, MultiLabelEstimator
@@ -195,3 +196,17 @@ def test_the_estimators_that_ignore_verified_entries():
     assert {cls.__name__ for cls in set(CLASSES) - set(WITHOUT_USE)} <= others
     assert not HierarchicalClassifier(MaskedLogistic()).uses_trusted()
     assert not MaskedForest(**RATES).uses_trusted()
+
+
+@every_estimator
+def test_all_predictions_at_once_are_those_of_the_methods(cls):
+    model = make(cls).fit(DATA.X, Y)
+    calls = []
+    evaluate = model._scores
+    model._scores = lambda X: calls.append(len(X)) or evaluate(X)
+    predicted = predict_all(model, DATA.X)
+    assert len(calls) <= 1
+    del model._scores
+    np.testing.assert_array_equal(predicted.scores, model.decision_function(DATA.X))
+    np.testing.assert_array_equal(predicted.probabilities, model.predict_proba(DATA.X))
+    np.testing.assert_array_equal(predicted.positive, model.predict(DATA.X))

@@ -88,7 +88,7 @@ def test_the_correction_contributes_what_it_changes():
     """Without the correction, contributions are those of the views; the rest is the change by the other labels."""
     model = ensemble(dependency_weight=1.0).fit(X, Y)
     explained = explained_model(model)
-    s, base, formula = explained.scores(X), explained.base, explained.formula
+    s, base, formula = model.formula_.mixture(X), explained.base, model.formula_.correction
     total = explained.contributions(X, 2).sum(axis=1)
     own = formula.own[2] * (s - base)[:, 2]
     others = (1 / (1 + np.exp(-s)) - 1 / (1 + np.exp(-base))) @ formula.others[:, 2]

@@ -11,12 +11,14 @@ from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from spmld._arrays import arrays_to_numpy, contiguous, move, on_accelerator, to_numpy
+from spmld._arrays import arrays_to_numpy, contiguous, move, on_accelerator
 from spmld._device import to_device
 from spmld._threads import Map, thread_map
 from spmld._validation import Fraction, NonNegative, PositiveInt, RandomState, Rate, UnitInterval
 from spmld.cluster.samples import ClusterSamples
+from spmld.core.losses import logistic
 from spmld.ensemble.folds import learned_entries, split_samples
+from spmld.ensemble.formula import EnsembleFormula, ViewTerm
 from spmld.ensemble.score_correction import ScoreCorrection
 from spmld.ensemble.updating import NOISE_PARAMETERS, KeptData, UpdateMixin
 from spmld.ensemble.view_fitting import (
@@ -164,6 +166,8 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
         The calibration of the scores of each view.
     correction_ : ScoreCorrection
         The correction for label dependencies, the calibration and the rule for decisions.
+    formula_ : EnsembleFormula
+        The fitted ensemble as one formula: the views, their mixture, the correction and the rule for decisions.
     decision_rule_ : DecisionRule
         The rule for decisions. Its `label_precisions_` are the held-out precisions of labels with a decision of their
         own.
@@ -217,6 +221,16 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
     def decision_rule_(self) -> DecisionRule:
         """Rule for decisions."""
         return self.correction_.decision_rule_
+
+    @property
+    def formula_(self) -> EnsembleFormula:
+        """The fitted ensemble as one formula."""
+        factors = self.mixture_.factors_
+        views = [
+            ViewTerm(name, factors[name], self.transformers_[name], estimator)
+            for name, estimator in self.estimators_.items()
+        ]
+        return EnsembleFormula(views, self.mixture_.offset_, self.correction_.formula_, self.decision_rule_)
 
     def uses_trusted(self) -> bool:
         """Return True: verified entries are never trimmed, and determine noise rates and the calibration."""
@@ -295,7 +309,7 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
         mixed = self.mixture_.combine(scores)
         self._fit_correction(mixed, samples, cross, rng.randint(MAX_SEED), device)
         self.self_paced_weights_ = trimming.kept.astype(float)
-        self.out_of_fold_scores_ = self.correction_.correct(mixed)
+        self.out_of_fold_scores_ = self.correction_.formula_.apply(mixed)
         # With many samples, the corrections and calibrations are fitted to these only.
         self.out_of_fold_scores_[calibrated_rows(samples)] = self.correction_.held_out_scores_
         self.__dict__.pop("reference_", None)
@@ -414,29 +428,20 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
         signs = samples.signs[rows]
         known = np.where(np.isnan(self.class_prior_), signs, signs > 0)  # no weak negatives
         labels = Labels((known * learned_entries(samples.signs, cross)[rows]).astype(np.int8), SIGNS)
-        predicted = self.correction_.margins(self.out_of_fold_scores_[rows]) > 0
+        predicted = self._margins(self.out_of_fold_scores_[rows]) > 0
         self.reference_ = make_reference(samples.X[rows], labels, predicted, coef=coef, held_out=left_out[rows])
 
     def _scores(self, X: Any) -> Any:
-        return move(self.correction_.correct(self._view_scores(X)), X)
+        formula = self.formula_
+        return move(formula.correction.apply(formula.mixture(X)), X)
 
     def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Any:
         if labels is None:
             return super()._probabilities_for(X)
-        return move(self.correction_.completed_probabilities(self._view_scores(X), labels), X)
+        return move(self.correction_.completed_probabilities(self.formula_.mixture(X), labels), X)
 
     def _margins(self, scores: Any) -> Any:
-        return self.correction_.margins(scores)
+        return self.decision_rule_.margins(logistic(scores))
 
     def _completion_margins(self, p: Any) -> Any:
-        return self.correction_.decision_rule_.margins(p)
-
-    def _view_scores(self, X: Any) -> Scores:
-        """Return the weighted mean of the calibrated scores of the views."""
-        X = contiguous(X)
-        return self.mixture_.combine(
-            {
-                name: to_numpy(estimator.decision_function(self.transformers_[name].transform(X)))
-                for name, estimator in self.estimators_.items()
-            }
-        )
+        return self.decision_rule_.margins(p)

@@ -104,8 +104,11 @@ class HierarchicalClassifier(MetaEstimatorMixin, MultiLabelEstimator):
         return move(self.hierarchy_.project(to_numpy(values), self.estimator_.label_names_), values)
 
     def _scores(self, X: Any) -> Any:
+        return self._responses(X)[0]
+
+    def _responses(self, X: Any) -> tuple[Any, Any]:
         p = self._probabilities_for(X)
-        return move(log_odds(to_numpy(p)), p)
+        return move(log_odds(to_numpy(p)), p), p
 
     def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Any:
         p = to_numpy(self.estimator_._probabilities_for(X, labels))

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, clone
 from spmld.core.losses import logistic
 from spmld.ensemble.completion_trees import CompletionTrees
 from spmld.ensemble.dependency import DependencyCorrection
+from spmld.ensemble.formula import ScoreFormula
 from spmld.ensemble.weighting import Scores
 from spmld.labels import Labels, read_labels
 from spmld.labels.encoding import SIGNS
@@ -25,34 +26,6 @@ SHIFT_PENALTY = 10.0
 """Penalty on the shifts of the labels in the calibration."""
 NO_SHIFTS = 1e12
 """Penalty with which all labels have the same shift."""
-
-
-class ScoreFormula(NamedTuple):
-    """The correction as arrays: scores s become ``s * own + logistic(s) @ others + offset``.
-
-    Attributes
-    ----------
-    own, offset : ndarray of shape (n_labels,)
-        Factors and offsets of the scores.
-    others : ndarray of shape (n_labels, n_labels)
-        Effects of the other labels; the diagonal is 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spmld.ensemble.score_correction import ScoreFormula
-    >>> formula = ScoreFormula(own=np.ones(2), others=np.array([[0.0, 4.0], [0.0, 0.0]]), offset=np.zeros(2))
-    >>> formula.apply(np.zeros((1, 2)))
-    array([[0., 2.]])
-    """
-
-    own: NDArray[np.float64]
-    others: NDArray[np.float64]
-    offset: NDArray[np.float64]
-
-    def apply(self, scores: Scores) -> Scores:
-        """Return the corrected scores, of the shape of `scores`."""
-        return scores * self.own + logistic(scores) @ self.others + self.offset
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -91,7 +64,7 @@ class ScoreCorrection(BaseEstimator):
     >>> scores = rng.normal(size=(400, 3)) - 1
     >>> Y = (rng.random(scores.shape) < 1 / (1 + np.exp(-2 * scores))).astype(float)
     >>> model = ScoreCorrection().fit(scores, read_labels(Y), np.ones(Y.shape), CrossFit.of(np.arange(400) % 3))
-    >>> bool(abs((1 / (1 + np.exp(-model.correct(scores)))).mean() - Y.mean()) < 0.02)
+    >>> bool(abs((1 / (1 + np.exp(-model.formula_.apply(scores)))).mean() - Y.mean()) < 0.02)
     True
     """
 
@@ -192,10 +165,6 @@ class ScoreCorrection(BaseEstimator):
         fitted, *of_folds = cross.over(fit, [slice(None), *trains])
         return fitted, of_folds or [fitted] * len(cross.folds)
 
-    def correct(self, scores: Scores) -> Scores:
-        """Return calibrated log-odds."""
-        return self.formula_.apply(scores)
-
     @property
     def formula_(self) -> ScoreFormula:
         """The correction for samples without observed labels, with its calibration, as arrays."""
@@ -212,10 +181,6 @@ class ScoreCorrection(BaseEstimator):
         if self.completion_trees_ is not None:
             completed = completed + self.completion_trees_.correct(scores, read_labels(known, name="known").signs)
         return self.completion_calibration_.probabilities(completed)
-
-    def margins(self, corrected: Scores) -> NDArray[np.float64]:
-        """Return numbers that are positive for the labels that are predicted, from the result of `correct`."""
-        return self.decision_rule_.margins(logistic(corrected))
 
 
 def _correct_folds(

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import arrays_to_numpy, move, namespace, on_accelerator, to_numpy
 from spmld._frames import frame_like, is_frame
+from spmld._response import Predictions
 from spmld._threads import limit_threads
 from spmld._validation import Validated
 from spmld.annotators.mixture import annotated_labels, is_annotated
@@ -106,6 +107,17 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
     def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Any:
         """Return the probabilities of validated features, given the observed labels if there are any."""
         return self._probabilities(self._scores(X) if labels is None else self._completed_scores(X, labels))
+
+    def _responses(self, X: Any) -> tuple[Any, Any]:
+        """Return the scores and the probabilities of validated features."""
+        scores = self._scores(X)
+        return scores, self._probabilities(scores)
+
+    def _predict_all(self, X: Any) -> Predictions:
+        """Return scores, labels and probabilities; estimators with a formula evaluate it once."""
+        check_is_fitted(self)
+        scores, p = map(to_numpy, self._responses(check_features(self, X, reset=False)))
+        return Predictions(scores, (self._margins(scores) > 0).astype(int), p)
 
     def _probabilities(self, scores: Any) -> Any:
         """Convert scores to probabilities."""

@@ -123,6 +123,9 @@ class PerLabelClassifier(MultiLabelEstimator):
     def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Any:
         return self._predict_labels(X, self.prior_, self._probability)
 
+    def _responses(self, X: Any) -> tuple[Any, Any]:
+        return self._scores(X), self._probabilities_for(X)
+
     def _predict_labels(
         self, X: Any, constants: NDArray[np.float64], predict: Callable[[Any, Any], NDArray[np.float64]]
     ) -> Any:

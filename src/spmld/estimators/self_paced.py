@@ -215,6 +215,9 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
     def _scores(self, X: Any) -> Any:
         return move(scores_from(self.estimator_, X, self.n_labels_), X)
 
+    def _responses(self, X: Any) -> tuple[Any, Any]:
+        return self._scores(X), self._probabilities_for(X)
+
     def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Any:
         if isinstance(self.estimator_, MultiLabelEstimator):
             return self.estimator_._probabilities_for(X, labels)

@@ -94,26 +94,25 @@ def _bent(scores: Tensor) -> Tensor:
 
 
 def _ensemble(build: Operators, model: SelfPacedEnsemble, inputs: Any) -> Outputs:
+    formula, l = model.formula_, model.n_labels_
+    own, others, shift = formula.correction
     features: dict[int, Any] = {}  # views share transformers
     views = []
-    for name, estimator in model.estimators_.items():
-        transformer = model.transformers_[name]
-        if id(transformer) not in features:
-            features[id(transformer)] = build.transformed(transformer, inputs)
+    for view in formula.views:
+        if id(view.transformer) not in features:
+            features[id(view.transformer)] = build.transformed(view.transformer, inputs)
         try:
-            views.append(predictions(build, estimator, features[id(transformer)])[0])
+            views.append(predictions(build, view.estimator, features[id(view.transformer)])[0])
         except ValueError as error:
-            raise ValueError(f"the view {name!r} of the ensemble: {error}") from None
-    factors = [model.mixture_.factors_[name] for name in model.estimators_]
-    formula, offset, l = model.correction_.formula_, model.mixture_.offset_, model.n_labels_
+            raise ValueError(f"the view {view.name!r} of the ensemble: {error}") from None
 
     def function(*scores: Tensor) -> tuple[Tensor, Tensor]:
-        first, *others = (view * factor for view, factor in zip(scores, factors, strict=True))
-        s = first.apply("Sum", *others, offset)
-        corrected = s * formula.own + s.apply("Sigmoid") @ formula.others + formula.offset
+        first, *rest = (part * view.factor for part, view in zip(scores, formula.views, strict=True))
+        s = first.apply("Sum", *rest, formula.offset)
+        corrected = s * own + s.apply("Sigmoid") @ others + shift
         return corrected, corrected.apply("Sigmoid")
 
-    return *build.formula(function, views, l, l), model.decision_rule_
+    return *build.formula(function, views, l, l), formula.rule
 
 
 def _calibrated(build: Operators, model: ThresholdClassifier, inputs: Any) -> Outputs:

@@ -29,7 +29,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import row_slices
 from spmld.ensemble import SelfPacedEnsemble
-from spmld.ensemble.score_correction import ScoreFormula
+from spmld.ensemble.formula import EnsembleFormula, ViewTerm
 from spmld.estimators import FeatureScaler, MaskedBoosting, MaskedForest
 from spmld.estimators.scaling import LandmarkFeatures
 from spmld.estimators.trees import Trees
@@ -143,7 +143,7 @@ Part = LinearPart | KernelPart | TreePart | ForestPart
 
 @dataclass(frozen=True)
 class ExplainedModel:
-    """A model whose scores are ``formula.apply(s)``, where s is the sum of its parts times their factors.
+    """A model whose scores are the correction of s, the sum of its parts times their factors.
 
     Attributes
     ----------
@@ -153,22 +153,19 @@ class ExplainedModel:
         s of a sample without contributions.
     n_features : int
         Number of features.
-    formula : ScoreFormula, optional
-        Correction of the scores. By default, there is none.
-    scores : callable, optional
-        Function that returns s of samples, which the correction needs.
+    formula : EnsembleFormula, optional
+        Formula with the correction of s. By default, there is none.
     """
 
     parts: Sequence[tuple[float, Callable[[Any], Any], Part]]
     base: _Floats
     n_features: int
-    formula: ScoreFormula | None = None
-    scores: Callable[[Any], _Floats] | None = None
+    formula: EnsembleFormula | None = None
 
     @property
     def base_values(self) -> _Floats:
         """Scores of a sample whose scaled features are 0 and, for trees, the mean scores of the training samples."""
-        return self.base if self.formula is None else self.formula.apply(self.base[None, :])[0]
+        return self.base if self.formula is None else self.formula.correction.apply(self.base[None, :])[0]
 
     def contributions(self, X: Any, label: int) -> Any:
         """Return the contributions of the features to the scores of a label.
@@ -188,9 +185,10 @@ class ExplainedModel:
         """
         # Weights of the labels of each sample in the score of the label.
         weights = np.tile(np.arange(len(self.base)) == label, (X.shape[0], 1)).astype(float)
-        if self.formula is not None and self.scores is not None:
-            weights = self.formula.others[:, label] * _mean_slopes(self.scores(X), self.base)
-            weights[:, label] = self.formula.own[label]
+        if self.formula is not None:
+            correction = self.formula.correction
+            weights = correction.others[:, label] * _mean_slopes(self.formula.mixture(X), self.base)
+            weights[:, label] = correction.own[label]
         terms = (part.contributions(features(X), factor * weights) for factor, features, part in self.parts)
         return reduce(_add, terms)
 
@@ -201,15 +199,15 @@ def explained_model(model: Any) -> ExplainedModel:
     if not isinstance(model, SelfPacedEnsemble):
         part = _estimator_part(model)
         return ExplainedModel([(1.0, lambda X: X, part)], part.base, model.n_features_in_)
-    mixture = model.mixture_
-    parts = [(mixture.factors_[name], *_view_part(name, model)) for name in model.estimators_]
-    base = np.sum([factor * part.base for factor, _, part in parts], axis=0) + mixture.offset_
-    return ExplainedModel(parts, base, model.n_features_in_, model.correction_.formula_, model._view_scores)
+    formula = model.formula_
+    parts = [(view.factor, *_view_part(view)) for view in formula.views]
+    base = np.sum([factor * part.base for factor, _, part in parts], axis=0) + formula.offset
+    return ExplainedModel(parts, base, model.n_features_in_, formula)
 
 
-def _view_part(name: str, model: SelfPacedEnsemble) -> tuple[Callable[[Any], Any], Part]:
+def _view_part(view: ViewTerm) -> tuple[Callable[[Any], Any], Part]:
     """Return the function that returns the features of a view, and its part."""
-    transformer, estimator = model.transformers_[name], model.estimators_[name]
+    name, transformer, estimator = view.name, view.transformer, view.estimator
     if not isinstance(transformer, FeatureScaler | LandmarkFeatures):
         raise ValueError(
             f"the views of the ensemble must have a FeatureScaler or LandmarkFeatures as transformer, got "

@@ -1,0 +1,94 @@
+"""EnsembleFormula: the fitted ensemble as one formula, for predictions, contributions and exports."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spmld._arrays import contiguous, to_numpy
+from spmld.core.losses import logistic
+from spmld.model_selection.thresholds import DecisionRule
+
+_Floats = NDArray[np.float64]
+
+
+class ScoreFormula(NamedTuple):
+    """The correction as arrays: scores s become ``s * own + logistic(s) @ others + offset``.
+
+    Attributes
+    ----------
+    own, offset : ndarray of shape (n_labels,)
+        Factors and offsets of the scores.
+    others : ndarray of shape (n_labels, n_labels)
+        Effects of the other labels; the diagonal is 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.ensemble.formula import ScoreFormula
+    >>> formula = ScoreFormula(own=np.ones(2), others=np.array([[0.0, 4.0], [0.0, 0.0]]), offset=np.zeros(2))
+    >>> formula.apply(np.zeros((1, 2)))
+    array([[0., 2.]])
+    """
+
+    own: _Floats
+    others: _Floats
+    offset: _Floats
+
+    def apply(self, scores: _Floats) -> _Floats:
+        """Return the corrected scores, of the shape of `scores`."""
+        return scores * self.own + logistic(scores) @ self.others + self.offset
+
+
+class ViewTerm(NamedTuple):
+    """A view in the formula: its factor times the scores of its estimator, of transformed features."""
+
+    name: str
+    factor: float
+    transformer: Any
+    estimator: Any
+
+    def scores(self, X: Any) -> _Floats:
+        """Return the scores of the estimator."""
+        return to_numpy(self.estimator.decision_function(self.transformer.transform(X)))
+
+
+@dataclass(frozen=True)
+class EnsembleFormula:
+    r"""Scores of an ensemble, log-odds of the labels, from those of its views.
+
+    With the scores :math:`f_v` of the views, the scores are the correction of :math:`s = \sum_v c_v f_v + c_0`.
+
+    Attributes
+    ----------
+    views : sequence of ViewTerm
+        The views with their factors c, the products of weights and slopes.
+    offset : float
+        :math:`c_0`.
+    correction : ScoreFormula
+        Correction for label dependencies, with its calibration.
+    rule : DecisionRule
+        Rule for decisions.
+
+    Examples
+    --------
+    >>> from spmld import SelfPacedEnsemble
+    >>> from spmld.datasets import make_planted
+    >>> data = make_planted(n_samples=150, random_state=0)
+    >>> model = SelfPacedEnsemble(views=("ridge",), random_state=0).fit(data.X, data.Y)
+    >>> formula = model.formula_
+    >>> bool((formula.correction.apply(formula.mixture(data.X)) == model.decision_function(data.X)).all())
+    True
+    """
+
+    views: Sequence[ViewTerm]
+    offset: float
+    correction: ScoreFormula
+    rule: DecisionRule
+
+    def mixture(self, X: Any) -> _Floats:
+        """Return s, the weighted mean of the calibrated scores of the views."""
+        X = contiguous(X)
+        return np.asarray(sum(view.factor * view.scores(X) for view in self.views)) + self.offset
