@@ -90,10 +90,15 @@ def find_label_issues(
     (X,) = indexable(X)
     rng = check_random_state(random_state)
     folds = _make_folds(cv, X, labels, rng)
-    signs, _ = fill_positive_only(labels)
+    signs = fill_positive_only(labels)
     alternatives = None
     if estimator is None:
-        scores, alternatives = _default_scores(X, signs, folds, n_jobs, rng)
+        X = check_array(features_to_numpy(X), accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
+        check_overflow(X)
+        samples = Samples(scaled(X), Labels(signs, SIGNS), signs != 0)
+        cross = CrossFit(folds, len(signs), partial(_in_threads, n_jobs))
+        boosting = default_boosting(samples, len(folds), rng)
+        scores, alternatives = fit_noise_scores(samples, cross, boosting=boosting)
     else:
         base = estimator if has_fit_parameter(estimator, "entry_weight") else PerLabelClassifier(estimator)
         score = partial(_log_odds_scores, n_labels=signs.shape[1])
@@ -113,20 +118,10 @@ def _make_folds(cv: Any, X: Any, labels: Labels, rng: np.random.RandomState) -> 
     return folds
 
 
-def _default_scores(
-    X: Any, signs: NDArray[np.int8], folds: Sequence[Fold], n_jobs: int | None, rng: np.random.RandomState
-) -> tuple[NDArray[Any], Callable[[], list[NDArray[Any]]]]:
-    """Return the scores of logistic regression, and the function that returns those of more flexible models."""
-
-    def over(function: Callable[..., Any], *values: Iterable[Any]) -> list[Any]:
-        with thread_map(n_jobs) as run:
-            return list(run(function, *values))
-
-    X = check_array(features_to_numpy(X), accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
-    check_overflow(X)
-    samples = Samples(scaled(X), Labels(signs, SIGNS), signs != 0)
-    boosting = default_boosting(samples, len(folds), rng)
-    return fit_noise_scores(samples, CrossFit(folds, len(signs), over), boosting=boosting)
+def _in_threads(n_jobs: int | None, function: Callable[..., Any], *values: Iterable[Any]) -> list[Any]:
+    """Return the values of a function, like `map`, by `n_jobs` threads."""
+    with thread_map(n_jobs) as over:
+        return list(over(function, *values))
 
 
 def _log_odds_scores(fitted: Any, X: Any, n_labels: int) -> NDArray[np.float64]:

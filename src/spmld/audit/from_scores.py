@@ -30,7 +30,7 @@ from spmld.estimators.probabilities import log_odds as probability_log_odds
 from spmld.estimators.progress import warn_caller
 from spmld.labels import Labels, LabelWarning, read_labels
 from spmld.labels.entries import mark_trusted
-from spmld.labels.single_class import SingleClassLabels, find_single_class, single_class_messages
+from spmld.labels.single_class import find_single_class, single_class_messages
 from spmld.noise import NoiseEstimate, NoiseRates, PooledCalibration, estimate_noise
 from spmld.noise.bounds import bound_errors
 from spmld.noise.calibration import trusted_weight
@@ -106,27 +106,21 @@ def label_issues(
     True
     """
     labels = read_audited_labels(Y, mask, trusted, label_names)
-    signs, single = fill_positive_only(labels)
+    signs = fill_positive_only(labels)
     values = _read_scores(scores, labels, signs, response_method)
     _check_order(Y, scores)
     if sample_names is None:
         sample_names = index_of(Y, scores) or range(len(signs))
     elif isinstance(sample_names, str) or len(sample_names) != len(signs):
         raise ValueError(f"sample_names must have one name for each of the {len(signs)} samples, got {sample_names!r}")
+    single = find_single_class(labels.signs)
     negatives = (
         "observed positives, missing entries and no observed negative. "
         "Missing entries are used as negatives, many of which may be wrong, and are not audited"
     )
     for message in single_class_messages(labels, single, (single.positive_only, negatives)):
         warn_caller(message, LabelWarning)
-    verified = np.zeros(signs.shape, dtype=bool) if labels.trusted is None else labels.trusted
-    return LabelIssues(
-        **_score_errors(values, signs, labels.observed, verified, single.positive_only, alternatives),
-        signs=labels.signs,
-        classes=labels.classes,
-        label_names=labels.names or [],
-        sample_names=list(sample_names),
-    )
+    return _find_issues(values, signs, labels, alternatives, list(sample_names))
 
 
 def read_audited_labels(Y: Any, mask: Any, trusted: Any, label_names: Sequence[Any] | None) -> Labels:
@@ -143,10 +137,10 @@ def read_audited_labels(Y: Any, mask: Any, trusted: Any, label_names: Sequence[A
     return replace(labels, names=list(label_names))
 
 
-def fill_positive_only(labels: Labels) -> tuple[_Signs, SingleClassLabels]:
-    """Return signs in which missing entries of positive-only labels are negative, and the labels of one class."""
-    single = find_single_class(labels.signs)
-    return np.where(single.positive_only & ~labels.observed, np.int8(-1), labels.signs), single
+def fill_positive_only(labels: Labels) -> _Signs:
+    """Return signs in which missing entries of positive-only labels are negative."""
+    positive_only = find_single_class(labels.signs).positive_only
+    return np.where(positive_only & ~labels.observed, np.int8(-1), labels.signs)
 
 
 def index_of(*tables: Any) -> list[Any] | None:
@@ -220,16 +214,17 @@ def _positive_columns(scores: Any, labels: Labels) -> _Floats:
     return select_positive(arrays, classes, labels.classes)
 
 
-def _score_errors(
+def _find_issues(
     scores: _Floats,
     signs: _Signs,
-    observed: NDArray[np.bool_],
-    verified: NDArray[np.bool_],
-    positive_only: NDArray[np.bool_],
+    labels: Labels,
     alternatives: Callable[[], Sequence[_Floats]] | None,
-) -> dict[str, Any]:
-    """Return the attributes of `LabelIssues` that depend on the scores."""
-    counted = observed & ~verified
+    sample_names: list[Any],
+) -> LabelIssues:
+    """Return the issues of labels, given signs in which missing entries of positive-only labels are negative."""
+    verified = np.zeros(signs.shape, dtype=bool) if labels.trusted is None else labels.trusted
+    counted = labels.observed & ~verified
+    positive_only = (signs != labels.signs).any(axis=0)
     audited = np.where(positive_only, np.int8(0), signs)
     # Rates of labels are sums over all entries, in which NaN would remain.
     noise = estimate_noise(np.where(signs == 0, 0.0, scores), audited, verified, alternatives=alternatives)
@@ -253,14 +248,18 @@ def _score_errors(
         errors = error_log_odds(log_odds, signs, noise.rates)
     else:
         errors = _limit(_suspicion(log_odds, signs, noise, limits), counted, total[1])
-    return {
-        "log_odds": log_odds,
-        "error_log_odds": np.where(verified, -np.inf, np.where(observed, errors, np.nan)),
-        "label_range": np.column_stack([lower, upper]),
-        "total_range": total,
-        "weak": not noise.identified and bool(limits[0] > n_positives / 2),
-        "noise": noise,
-    }
+    return LabelIssues(
+        log_odds=log_odds,
+        error_log_odds=np.where(verified, -np.inf, np.where(labels.observed, errors, np.nan)),
+        label_range=np.column_stack([lower, upper]),
+        total_range=total,
+        weak=not noise.identified and bool(limits[0] > n_positives / 2),
+        noise=noise,
+        signs=labels.signs,
+        classes=labels.classes,
+        label_names=labels.names or [],
+        sample_names=sample_names,
+    )
 
 
 def _suspicion(log_odds: _Floats, signs: _Signs, noise: NoiseEstimate, limits: tuple[float, float]) -> _Floats:
