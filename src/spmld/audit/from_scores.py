@@ -179,14 +179,14 @@ def _read_scores(scores: Any, labels: Labels, signs: _Signs, response_method: st
                 f"scores must be probabilities in [0, 1] with response_method='predict_proba', got values from "
                 f"{low:.3g} to {high:.3g}; leave response_method out for log-odds"
             )
-        return probability_log_odds(values)
-    if low >= 0 and 0 < high <= 1 and signs.sum(dtype=int) < 0:
+        values = probability_log_odds(values)
+    elif low >= 0 and 0 < high <= 1 and signs.sum(dtype=int) < 0:
         warn_caller(
             f"scores are from {low:.3g} to {high:.3g}, although most labels are negative: pass "
             "response_method='predict_proba' if they are probabilities",
             UserWarning,
         )
-    return values
+    return np.where(np.isfinite(values), values, np.nan)
 
 
 def _positive_columns(scores: Any, labels: Labels) -> _Floats:
