@@ -63,7 +63,8 @@ def _per_label(model: PerLabelClassifier) -> tuple[_Floats, _Floats]:
         weights = np.ravel(getattr(part, "coef_", ()))  # of shape (1, n_features) or (n_features,)
         if not linear or len(weights) != model.n_features_in_:
             raise _not_linear(f"a PerLabelClassifier of {type(part).__name__}")
-        coef[j], intercept[j] = weights, np.ravel(part.intercept_)[0]
+        coef[j] = weights
+        intercept[j] = np.ravel(part.intercept_)[0]
     return coef, intercept
 
 

@@ -35,10 +35,13 @@ def estimate_metrics(y: Any, predicted: Any, used: Any) -> NDArray[np.float64]:
     """
     used = np.broadcast_to(used, np.shape(y))
     n = np.maximum(used.sum(axis=0), 1)
-    y, d = np.where(used, y, 0.0), np.where(used, predicted, 0.0)
-    means = np.stack([entries.sum(axis=0) / n for entries in (y * d, y, d)])
-    sums = np.stack([(entries - used * m) @ (1 / n) for entries, m in zip((y * d, y, d), means, strict=True)])
-    (hits, positives, chosen), covariance = means.sum(axis=1), sums @ sums.T
+    y = np.where(used, y, 0.0)
+    d = np.where(used, predicted, 0.0)
+    counts = np.stack([y * d, y, d])
+    means = counts.sum(axis=1) / n
+    deviations = (counts - used * means[:, None]) @ (1 / n)
+    covariance = deviations @ deviations.T
+    hits, positives, chosen = means.sum(axis=1)
     results = []
     for c, a, b in MICRO_METRICS.values():
         denominator = a * positives + b * chosen or np.nan

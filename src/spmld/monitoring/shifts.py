@@ -10,8 +10,12 @@ _Floats = NDArray[np.float64]
 
 MAX_EM_ITER = 500
 """Maximum number of EM iterations."""
+TOLERANCE = 1e-3
+"""Change of the number of positives at which the EM algorithm stops."""
 MIN_POSITIVES = 10
 """Minimum expected number of positives, and of negatives, with which the frequency of a label is tested."""
+MIN_FREQUENCY = 1e-6
+"""Lower limit of frequencies, and of those of negatives, by which probabilities are divided."""
 
 
 def adjust_probabilities(p: _Floats, frequency: _Floats, new_frequency: _Floats) -> _Floats:
@@ -24,7 +28,8 @@ def adjust_probabilities(p: _Floats, frequency: _Floats, new_frequency: _Floats)
     >>> adjust_probabilities(np.array([[0.2]]), np.array([0.2]), np.array([0.5]))
     array([[0.5]])
     """
-    positive, negative = p * (new_frequency / frequency), (1 - p) * ((1 - new_frequency) / (1 - frequency))
+    positive = p * (new_frequency / frequency)
+    negative = (1 - p) * ((1 - new_frequency) / (1 - frequency))
     return np.asarray(positive / (positive + negative))
 
 
@@ -54,8 +59,9 @@ def estimate_frequencies(p: _Floats, frequency: _Floats, start: _Floats | None =
     """
     new = frequency if start is None else start
     for _ in range(MAX_EM_ITER):
-        last, new = new, adjust_probabilities(p, frequency, new).mean(axis=0)
-        if np.abs(new - last).max(initial=0.0) < 1e-3 / len(p):
+        last = new
+        new = adjust_probabilities(p, frequency, last).mean(axis=0)
+        if np.abs(new - last).max(initial=0.0) < TOLERANCE / len(p):
             break
     return new
 
@@ -79,9 +85,11 @@ def frequency_test(p: _Floats, p_new: _Floats) -> tuple[_Floats, _Floats, _Float
     p, p_new : ndarray of shape (n_samples, n_labels)
         Probabilities of the reference and of new samples.
     """
-    prior = np.clip(p.mean(axis=0), 1e-6, 1 - 1e-6)
+    prior = np.clip(p.mean(axis=0), MIN_FREQUENCY, 1 - MIN_FREQUENCY)
     both = np.concatenate([p, p_new])
-    old, new, common = (estimate_frequencies(P, prior) for P in (p, p_new, both))
+    old = estimate_frequencies(p, prior)
+    new = estimate_frequencies(p_new, prior)
+    common = estimate_frequencies(both, prior)
     gain = log_likelihood(p, prior, old) + log_likelihood(p_new, prior, new) - log_likelihood(both, prior, common)
     few = np.minimum(prior, 1 - prior) * min(len(p), len(p_new)) < MIN_POSITIVES
     return old, np.where(few, np.nan, new), np.where(few, 1.0, chi2.sf(2 * np.maximum(gain, 0.0), 1))
@@ -110,7 +118,8 @@ def distribution_test(below: Any, n: int, below_new: Any, n_new: int, compared: 
     array([1., 0.])
     """
     compared = np.broadcast_to(compared, np.shape(below))
-    total, p_values = below + below_new, np.ones(np.shape(below))
+    total = below + below_new
+    p_values = np.ones(np.shape(below))
     margins = n + n_new, total[compared], n_new
     lower = hypergeom.cdf(below_new[compared], *margins)
     upper = hypergeom.sf(below_new[compared] - 1, *margins)
