@@ -115,10 +115,11 @@ class Consensus:
         kinds = {"error_rate": answers, "false_positive_rate": positives, "false_negative_rate": negatives}
         for kind, pooled in kinds.items():
             prior = _annotator_prior(pooled)
-            columns = zip(prior.rate(pooled), *prior.interval(pooled, level), strict=True)
-            for row, (rate, low, high) in zip(table, columns, strict=True):
-                row[kind] = float(rate[0])
-                row[f"{kind}_interval"] = float(low[0]), float(high[0])
+            rate = prior.rate(pooled)
+            low, high = prior.interval(pooled, level)
+            for a, row in enumerate(table):
+                row[kind] = float(rate[a, 0])
+                row[f"{kind}_interval"] = float(low[a, 0]), float(high[a, 0])
         return table
 
     def next_answers(self, count: int = 10) -> list[tuple[int, int, int, float]]:
@@ -188,8 +189,8 @@ def expectation_maximization(
     """Return probabilities and rates; no iteration decreases the penalized log-likelihood of the answers."""
     answered = labels.counts > 0
     for _ in range(max_iter or MAX_ITERATIONS):
-        counts = zip(priors, count_errors(labels, p), strict=True)
-        rates = NoiseRates(*(prior.rate(of_kind) for prior, of_kind in counts))
+        false_positives, false_negatives = count_errors(labels, p)
+        rates = NoiseRates(priors[0].rate(false_positives), priors[1].rate(false_negatives))
         frequency = ((p * answered).sum(axis=0) + 0.5) / (answered.sum(axis=0) + 1)
         prior_log_odds = logit(frequency) if log_odds is None else log_odds
         last = p

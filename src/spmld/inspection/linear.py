@@ -19,20 +19,7 @@ _Floats = NDArray[np.float64]
 def linear_coefficients(model: Any) -> tuple[_Floats, _Floats]:
     """Return coefficients and intercepts with which the scores of a model are ``X @ coef.T + intercept``.
 
-    The scores of a `ThresholdClassifier` are the log-odds of its probabilities.
-
-    Raises
-    ------
-    ValueError
-        If the model is not linear.
-
-    Examples
-    --------
-    >>> from spmld import MaskedLogistic
-    >>> from spmld.inspection.linear import linear_coefficients
-    >>> coef, intercept = linear_coefficients(MaskedLogistic().fit([[0.0], [1.0]], [[1, 0], [0, 1]]))
-    >>> coef.shape, intercept.shape
-    ((2, 1), (2,))
+    The scores of a `ThresholdClassifier` are the log-odds of its probabilities. Other models raise ValueError.
     """
     check_is_fitted(model)
     if isinstance(model, FrozenEstimator):

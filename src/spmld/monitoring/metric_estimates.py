@@ -16,22 +16,8 @@ def estimate_metrics(y: Any, predicted: Any, used: Any) -> NDArray[np.float64]:
     positives and D of predictions of a sample; NaN if the denominator is 0. The variances are those of independent
     samples by the delta method; labels of the same sample may be dependent.
 
-    Parameters
-    ----------
-    y : ndarray of shape (n_samples, n_labels)
-        Labels, 0 or 1, or their probabilities.
-    predicted : ndarray of bool of shape (n_samples, n_labels)
-        Predictions.
-    used : ndarray of bool of shape (n_samples, n_labels) or (n_labels,)
-        Entries or labels to use. The means of a label are those of its entries.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spmld.monitoring.metric_estimates import estimate_metrics
-    >>> y = np.array([[1, 0], [0.5, 1], [0, 1]])
-    >>> estimate_metrics(y, y > 0, np.array([True, True]))[0].round(3)
-    array([0.933, 0.875, 1.   ])
+    `y` has labels, 0 or 1, or their probabilities; `used` is True for the entries, or the labels, to use. The means of
+    a label are those of its entries.
     """
     used = np.broadcast_to(used, np.shape(y))
     n = np.maximum(used.sum(axis=0), 1)

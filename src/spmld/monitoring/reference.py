@@ -178,15 +178,7 @@ def _linear_scores(X: Any, weights: Any, offsets: _Floats) -> _Floats:
 
 
 def count_below(X: Any, edges: _Floats) -> NDArray[np.int32]:
-    """Return the number of samples whose feature does not exceed each edge.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spmld.monitoring.reference import count_below
-    >>> count_below(np.array([[0.0], [1.0], [3.0]]), np.array([[0.0], [1.0]], dtype=np.float32)).ravel()
-    array([1, 2], dtype=int32)
-    """
+    """Return the number of samples whose feature does not exceed each edge."""
     if not sp.issparse(X):
         return np.array([(row >= X).sum(axis=0) for row in edges], dtype=np.int32)
     X = X.tocsc()
