@@ -1,6 +1,6 @@
 """find_label_issues: `label_issues` on the cross-fitted scores of an estimator."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from numbers import Integral
 from typing import Any
@@ -12,7 +12,7 @@ from sklearn.utils.validation import _num_samples, has_fit_parameter
 
 from spmld._arrays import features_to_numpy
 from spmld._response import label_scores
-from spmld._threads import thread_map
+from spmld._threads import map_in_threads
 from spmld._validation import check_same_samples, indexable
 from spmld.audit.from_scores import fill_positive_only, index_of, label_issues, read_audited_labels
 from spmld.audit.issues import LabelIssues
@@ -96,7 +96,7 @@ def find_label_issues(
         X = check_array(features_to_numpy(X), accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
         check_overflow(X)
         samples = Samples(scaled(X), Labels(signs, SIGNS), signs != 0)
-        cross = CrossFit(folds, len(signs), partial(_in_threads, n_jobs))
+        cross = CrossFit(folds, len(signs), partial(map_in_threads, n_jobs))
         boosting = default_boosting(samples, len(folds), rng)
         scores, alternatives = fit_noise_scores(samples, cross, boosting=boosting)
     else:
@@ -116,12 +116,6 @@ def _make_folds(cv: Any, X: Any, labels: Labels, rng: np.random.RandomState) -> 
     if not all(labels.observed[train].any() for train, _ in folds):
         raise ValueError(f"cv must leave observed labels in the training samples of each fold, got {cv!r}")
     return folds
-
-
-def _in_threads(n_jobs: int | None, function: Callable[..., Any], *values: Iterable[Any]) -> list[Any]:
-    """Return the values of a function, like `map`, by `n_jobs` threads."""
-    with thread_map(n_jobs) as over:
-        return list(over(function, *values))
 
 
 def _log_odds_scores(fitted: Any, X: Any, n_labels: int) -> NDArray[np.float64]:

@@ -148,14 +148,9 @@ def explain(model: Any, X: Any, label: Any, *, feature_names: Sequence[str] | No
     """
     target = read_model(model, X, feature_names)
     j = target.find(label)
-    return Explanation(
-        label=target.label_names[j],
-        feature_names=target.feature_names,
-        contributions=target.contributions(j),
-        base_value=float(target.model.base_values[j]),
-        values=target.X,
-        samples=target.samples,
-    )
+    contributions = target.contributions(j)
+    base_value = float(target.model.base_values[j])
+    return Explanation(target.label_names[j], target.feature_names, contributions, base_value, target.X, target.samples)
 
 
 @dataclass(frozen=True)

@@ -124,12 +124,9 @@ def top_features(
 def summarize_contributions(target: ModelInput, labels: Sequence[int], samples: Any = slice(None)) -> TopFeatures:
     """Return the top features of the labels with the given indices, from the contributions of some samples."""
     summaries = [_summarize(target.contributions(j, samples), target.X[samples]) for j in labels]
-    return TopFeatures(
-        labels=[target.label_names[j] for j in labels],
-        feature_names=target.feature_names,
-        importances=np.array([importance for importance, _ in summaries]),
-        coefficients=np.array([coefficient for _, coefficient in summaries]),
-    )
+    importances = np.array([importance for importance, _ in summaries])
+    coefficients = np.array([coefficient for _, coefficient in summaries])
+    return TopFeatures([target.label_names[j] for j in labels], target.feature_names, importances, coefficients)
 
 
 def _summarize(contributions: Any, X: Any) -> tuple[_Floats, _Floats]:
