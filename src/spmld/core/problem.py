@@ -158,10 +158,8 @@ class Engine:
     ) -> tuple[tuple[Block, ...], tuple[int, ...]]:
         """Return blocks of at most `max_rows` rows, by default as the memory budget allows, and their numbers of rows.
 
-        There are at least as many blocks as threads. Missing entries of Y are ignored. Y and J may have small integer and
-    boolean types; `dtype` is the type of the variables, by default that of X. With `observed_only` only the observed
-    entries are stored, in arrays of NumPy.
-    """
+        There are at least as many blocks as threads.
+        """
         parts: list[Block] = []
         for block in blocks:
             rows = max_rows or max(1, budget(block.Y, MEMORY) // max(1, block.width))

@@ -10,7 +10,7 @@ _Floats = NDArray[np.float64]
 
 MAX_EM_ITER = 500
 """Maximum number of EM iterations."""
-TOLERANCE = 1e-3
+COUNT_TOLERANCE = 1e-3
 """Change of the number of positives at which the EM algorithm stops."""
 MIN_POSITIVES = 10
 """Minimum expected number of positives, and of negatives, with which the frequency of a label is tested."""
@@ -53,7 +53,7 @@ def estimate_frequencies(p: _Floats, frequency: _Floats, start: _Floats | None =
     for _ in range(MAX_EM_ITER):
         last = new
         new = adjust_probabilities(p, frequency, last).mean(axis=0)
-        if np.abs(new - last).max(initial=0.0) < TOLERANCE / len(p):
+        if np.abs(new - last).max(initial=0.0) < COUNT_TOLERANCE / len(p):
             break
     return new
 
