@@ -46,7 +46,7 @@ PUBLIC = {
         "Labels of several annotators",
         "read_annotators AnnotatorLabels fit_consensus find_consensus Consensus",
     ),
-    "spmld.audit": ("Detection of label errors", "find_label_issues LabelIssues ErrorEstimate"),
+    "spmld.audit": ("Detection of label errors", "find_label_issues label_issues LabelIssues ErrorEstimate"),
     "spmld.datasets": (
         "Data sets",
         "make_songs make_planted Dataset read_dataset write_dataset load_dataset read_hierarchy from_frame describe "

@@ -73,3 +73,9 @@ def thread_map(n_jobs: int | None) -> Iterator[Map]:
         # The filters of warnings are shared by threads, which may restore them in any order.
         with warnings.catch_warnings(), limit_threads(), ThreadPoolExecutor(effective_n_jobs(n_jobs)) as pool:
             yield pool.map
+
+
+def map_in_threads(n_jobs: int | None, function: Callable[..., Any], *values: Iterable[Any]) -> list[Any]:
+    """Return the results of `map` by `n_jobs` threads, which end with the call, see `thread_map`."""
+    with thread_map(n_jobs) as over:
+        return list(over(function, *values))

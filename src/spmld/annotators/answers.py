@@ -58,7 +58,8 @@ class AnnotatorLabels:
     @property
     def agreement(self) -> float:
         """Fraction of the pairs of answers to the same entry that are equal; NaN if no entry has several answers."""
-        n, total = self.counts, self.by_sample(self.signs)  # total**2 - n: twice the equal pairs minus the others
+        n = self.counts
+        total = self.by_sample(self.signs)  # total**2 - n: twice the equal pairs minus the others
         n_pairs = float((n**2 - n).sum())
         return 0.5 + 0.5 * float((total**2 - n).sum()) / n_pairs if n_pairs else np.nan
 
@@ -71,7 +72,9 @@ class AnnotatorLabels:
         return AnnotatorLabels(*parts, len(samples), self.names)
 
 
-def read_annotators(Y: Any, samples: Sequence[Any] | None = None, annotators: Sequence[Any] | None = None) -> Any:
+def read_annotators(
+    Y: Any, samples: Sequence[Any] | None = None, annotators: Sequence[Any] | None = None
+) -> AnnotatorLabels:
     """Read labels by several annotators.
 
     Parameters
@@ -123,7 +126,8 @@ def read_annotators(Y: Any, samples: Sequence[Any] | None = None, annotators: Se
     for name, column in (("samples", samples), ("annotators", annotators)):
         if len(column) != len(answers.signs):
             raise ValueError(f"{name} must have one value for each of the {len(answers.signs)} rows, got {len(column)}")
-    (_, rows), (names, columns) = _index(samples, "sample"), _index(annotators, "annotator")
+    _, rows = _index(samples, "sample")
+    names, columns = _index(annotators, "annotator")
     pairs, count = np.unique(np.stack([rows, columns]), axis=1, return_counts=True)
     if (count > 1).any():
         i, j = pairs[:, count.argmax()]
@@ -134,10 +138,9 @@ def read_annotators(Y: Any, samples: Sequence[Any] | None = None, annotators: Se
 
 def _read_long(table: Any, samples: Sequence[Any] | None, annotators: Sequence[Any] | None) -> AnnotatorLabels:
     """Read a table with one answer in each row."""
-    (sample_names, i), (names, a), (labels, j) = (
-        _index(list(table[name]), name, order)
-        for name, order in (("sample", samples), ("annotator", annotators), ("label", None))
-    )
+    sample_names, i = _index(list(table["sample"]), "sample", samples)
+    names, a = _index(list(table["annotator"]), "annotator", annotators)
+    labels, j = _index(list(table["label"]), "label")
     rows, row = np.unique(i * len(names) + a, return_inverse=True)
     entry, count = np.unique(row * len(labels) + j, return_counts=True)
     if (count > 1).any():

@@ -26,11 +26,13 @@ from spmld.noise.likelihood import NoiseRates, error_log_odds
 
 _Floats = NDArray[np.float64]
 MAX_ITERATIONS = 100
+"""Maximum number of iterations of the EM algorithm."""
 TOLERANCE = 1e-4
 """Change of the probabilities at which the EM algorithm stops."""
 UNIFORM_STRENGTH = 2.0
 """Strength of the uniform distribution: one error and one correct answer."""
 MAX_STRENGTH = 1e4
+"""Maximum strength of a prior, in answers."""
 
 
 class ErrorCounts(NamedTuple):
@@ -62,8 +64,7 @@ class BetaPrior(NamedTuple):
         """Return quantiles of the posterior distribution, which contain a rate with probability `level`."""
         a = counts.errors + self.strength * self.mean
         b = counts.totals + self.strength - a
-        low, high = (beta_distribution.ppf(q, a, b) for q in ((1 - level) / 2, (1 + level) / 2))
-        return low, high
+        return beta_distribution.ppf((1 - level) / 2, a, b), beta_distribution.ppf((1 + level) / 2, a, b)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +104,9 @@ class Consensus:
         Expected errors count as observed ones, so that intervals are too narrow if the consensus is uncertain. Rates of
         annotators with few answers are shrunk to those of all annotators.
         """
-        positives, negatives = (counts.sum_labels() for counts in count_errors(self.labels, self.probabilities))
+        false_positives, false_negatives = count_errors(self.labels, self.probabilities)
+        positives = false_positives.sum_labels()
+        negatives = false_negatives.sum_labels()
         answers = ErrorCounts(positives.errors + negatives.errors, positives.totals + negatives.totals)
         table: list[dict[str, Any]] = [
             {"annotator": name, "n_answers": round(float(n))}
@@ -112,9 +115,11 @@ class Consensus:
         kinds = {"error_rate": answers, "false_positive_rate": positives, "false_negative_rate": negatives}
         for kind, pooled in kinds.items():
             prior = _annotator_prior(pooled)
-            columns = zip(prior.rate(pooled), *prior.interval(pooled, level), strict=True)
-            for row, (rate, low, high) in zip(table, columns, strict=True):
-                row[kind], row[f"{kind}_interval"] = float(rate[0]), (float(low[0]), float(high[0]))
+            rate = prior.rate(pooled)
+            low, high = prior.interval(pooled, level)
+            for a, row in enumerate(table):
+                row[kind] = float(rate[a, 0])
+                row[f"{kind}_interval"] = float(low[a, 0]), float(high[a, 0])
         return table
 
     def next_answers(self, count: int = 10) -> list[tuple[int, int, int, float]]:
@@ -124,14 +129,16 @@ class Consensus:
         the annotator whose answer is worth most among those who have not answered it.
         """
         p = self.probabilities
-        best, chosen = np.full(p.shape, -1.0), np.zeros(p.shape, dtype=np.intp)
+        best = np.full(p.shape, -1.0)
+        chosen = np.zeros(p.shape, dtype=np.intp)
         for annotator, (alpha, beta) in enumerate(zip(*self.rates, strict=True)):
             rows = self.labels.annotators == annotator
             gain = _entropy(alpha + (1 - alpha - beta) * p) - p * _entropy(beta) - (1 - p) * _entropy(alpha)
             answered = np.zeros(p.shape, dtype=bool)
             answered[self.labels.samples[rows]] = self.labels.signs[rows] != 0
             better = (gain > best) & ~answered
-            best[better], chosen[better] = gain[better], annotator
+            best[better] = gain[better]
+            chosen[better] = annotator
         order = np.argsort(-best, axis=None, kind="stable")[:count]
         places = zip(*np.unravel_index(order, p.shape), strict=True)
         return [(int(i), int(j), int(chosen[i, j]), float(best[i, j])) for i, j in places if best[i, j] >= 0]
@@ -182,11 +189,12 @@ def expectation_maximization(
     """Return probabilities and rates; no iteration decreases the penalized log-likelihood of the answers."""
     answered = labels.counts > 0
     for _ in range(max_iter or MAX_ITERATIONS):
-        counts = zip(priors, count_errors(labels, p), strict=True)
-        rates = NoiseRates(*(prior.rate(of_kind) for prior, of_kind in counts))
+        false_positives, false_negatives = count_errors(labels, p)
+        rates = NoiseRates(priors[0].rate(false_positives), priors[1].rate(false_negatives))
         frequency = ((p * answered).sum(axis=0) + 0.5) / (answered.sum(axis=0) + 1)
         prior_log_odds = logit(frequency) if log_odds is None else log_odds
-        last, p = p, expit(prior_log_odds + answer_evidence(labels, rates))
+        last = p
+        p = expit(prior_log_odds + answer_evidence(labels, rates))
         if np.abs(p - last).max() < TOLERANCE:
             break
     return p, rates
@@ -201,7 +209,8 @@ def answer_evidence(labels: AnnotatorLabels, rates: NoiseRates) -> _Floats:
 
 def count_errors(labels: AnnotatorLabels, p: _Floats) -> tuple[ErrorCounts, ErrorCounts]:
     """Return the expected false positives among negatives, and false negatives among positives."""
-    q, answered = p[labels.samples], labels.signs != 0
+    q = p[labels.samples]
+    answered = labels.signs != 0
     false_positives = labels.by_annotator((labels.signs > 0) * (1 - q))
     false_negatives = labels.by_annotator((labels.signs < 0) * q)
     return (
@@ -223,11 +232,13 @@ def _label_prior(counts: ErrorCounts) -> BetaPrior:
 
 def _strength(counts: ErrorCounts, mean: Any) -> float:
     """Return the strength of the Beta prior that maximizes the beta-binomial likelihood of the numbers of errors."""
-    errors, correct, mean = counts.errors, counts.totals - counts.errors, np.broadcast_to(mean, counts.errors.shape)
+    correct = counts.totals - counts.errors
+    mean = np.broadcast_to(mean, correct.shape)
 
     def loss(log_strength: float) -> float:
-        a, b = np.exp(log_strength) * mean, np.exp(log_strength) * (1 - mean)
-        return -float((betaln(errors + a, correct + b) - betaln(a, b)).sum())
+        a = np.exp(log_strength) * mean
+        b = np.exp(log_strength) * (1 - mean)
+        return -float((betaln(counts.errors + a, correct + b) - betaln(a, b)).sum())
 
     return float(np.exp(minimize_scalar(loss, bounds=(0.0, np.log(MAX_STRENGTH)), method="bounded").x))
 

@@ -57,7 +57,8 @@ def fit_consensus(X: Any, Y: Any) -> Consensus:
     answers = read_annotators(Y)
     consensus = find_consensus(answers)
     X = check_array(features_to_numpy(X), accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
-    X, folds = scaled(X), None
+    X = scaled(X)
+    folds = None
     for _ in range(N_ALTERNATIONS):
         labels, weights = consensus_labels(consensus)
         folds = folds or make_folds(
@@ -75,7 +76,8 @@ def fit_consensus(X: Any, Y: Any) -> Consensus:
 
 def consensus_labels(consensus: Consensus) -> tuple[Labels, NDArray[np.float64]]:
     """Return the more likely label of each entry with an answer, and weights 2 p - 1 with its probability p."""
-    p, answered = consensus.probabilities, consensus.labels.counts > 0
+    p = consensus.probabilities
+    answered = consensus.labels.counts > 0
     signs = np.where(answered, np.where(p > 0.5, 1, -1), 0).astype(np.int8)
     weights = np.where(answered, np.abs(2 * p - 1), 0.0)
     return replace(consensus.labels.answers, signs=signs * (weights > 0), trusted=None), weights

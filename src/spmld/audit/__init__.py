@@ -1,6 +1,7 @@
 """Label audit: error probabilities of observed labels and noise rates."""
 
 from spmld.audit.find import find_label_issues
+from spmld.audit.from_scores import label_issues
 from spmld.audit.issues import ErrorEstimate, LabelIssues
 
-__all__ = ["ErrorEstimate", "LabelIssues", "find_label_issues"]
+__all__ = ["ErrorEstimate", "LabelIssues", "find_label_issues", "label_issues"]

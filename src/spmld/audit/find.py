@@ -1,31 +1,29 @@
-"""find_label_issues: error probabilities of observed labels by cross-fitting."""
+"""find_label_issues: `label_issues` on the cross-fitted scores of an estimator."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import _num_samples, has_fit_parameter
 
 from spmld._arrays import features_to_numpy
 from spmld._response import label_scores
-from spmld._threads import thread_map
+from spmld._threads import map_in_threads
 from spmld._validation import check_same_samples, indexable
-from spmld.audit.error_scores import score_errors
+from spmld.audit.from_scores import fill_positive_only, index_of, label_issues, read_audited_labels
 from spmld.audit.issues import LabelIssues
 from spmld.cluster.inputs import is_collection
-from spmld.estimators import FeatureScaler, PerLabelClassifier
-from spmld.estimators.noise_scores import default_boosting, fit_noise_scores
-from spmld.estimators.positive_only import warn_of_labels
+from spmld.core.scaling import scaled
+from spmld.estimators import PerLabelClassifier
+from spmld.estimators.inputs import check_overflow
+from spmld.estimators.noise_scores import MAX_SEED, default_boosting, fit_noise_scores
 from spmld.estimators.probabilities import log_odds
-from spmld.labels import Labels, read_labels
+from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS
-from spmld.labels.entries import mark_trusted
-from spmld.labels.single_class import find_single_class, ignore_label_warnings
 from spmld.model_selection.cross_fitting import CrossFit, Fold, cross_fit, make_folds
 from spmld.model_selection.identical_samples import identical_groups
 from spmld.model_selection.samples import Samples
@@ -43,12 +41,10 @@ def find_label_issues(
     n_jobs: int | None = None,
     random_state: Any = None,
 ) -> LabelIssues:
-    r"""Find labels that are likely to be wrong.
+    r"""Find labels that are likely to be wrong, by cross-fitting a model of the labels.
 
-    Observed labels are compared with out-of-fold probabilities. Entries are ordered by the probability of the opposite
-    label, unless there is clear evidence of another pattern of errors, see `spmld.audit.error_scores`. The number of
-    errors is a range that the data allow, see `spmld.noise.bounds`. A verified random sample of the entries, see
-    `LabelIssues.sample`, turns it into an estimate.
+    The out-of-fold scores of the model are passed to `label_issues`, which explains the order of the entries and the
+    range of the number of errors.
 
     Parameters
     ----------
@@ -76,68 +72,45 @@ def find_label_issues(
     -------
     LabelIssues
 
+    See Also
+    --------
+    label_issues : The same from out-of-fold scores that are there already.
+
     Examples
     --------
     See `LabelIssues`.
     """
-    base = _base_estimator(estimator)
+    if estimator is not None and (isinstance(estimator, type) or not hasattr(estimator, "fit")):
+        raise ValueError(f"estimator must be None or an estimator with a fit method, got {estimator!r}")
     if is_collection(X):
         raise ValueError("X must be in memory, got a Dask collection; audit X.compute(), or a part of it")
-    labels, (X,) = _read_labels(X, Y, mask), indexable(X)
-    sample_names = _sample_names(X, Y)
-    labels = mark_trusted(labels, trusted)
-    names = _label_names(Y, labels, label_names)
+    labels = read_audited_labels(Y, mask, trusted, label_names)
+    check_same_samples(_num_samples(X), len(labels.signs))
+    sample_names = index_of(Y, X)
+    (X,) = indexable(X)
     rng = check_random_state(random_state)
     folds = _make_folds(cv, X, labels, rng)
-    positive_only = _find_positive_only(replace(labels, names=names))
-    signs = np.where(positive_only & ~labels.observed, np.int8(-1), labels.signs)
-    with ignore_label_warnings(), thread_map(n_jobs) as over:
-        if base is None:
-            X = features_to_numpy(FeatureScaler().fit_transform(X))
-            samples = Samples(X, Labels(signs, SIGNS), signs != 0)
-            boosting = default_boosting(samples, len(folds), rng)
-            scores, alternatives = fit_noise_scores(samples, CrossFit(folds, len(signs), over), boosting=boosting)
-        else:
-            signed = np.where(signs != 0, signs, np.nan)
-            log_odds_of = partial(_log_odds_scores, n_labels=signs.shape[1])
-            scores, alternatives = cross_fit(base, X, signed, folds, n_jobs=n_jobs, score=log_odds_of).scores, None
-        errors = score_errors(scores, signs, labels.trusted, positive_only, alternatives=alternatives)
-    audited = replace(errors, error_log_odds=np.where(labels.observed, errors.error_log_odds, np.nan))
-    return LabelIssues(
-        **vars(audited), signs=labels.signs, classes=labels.classes, label_names=names, sample_names=sample_names
-    )
-
-
-def _find_positive_only(labels: Labels) -> NDArray[np.bool_]:
-    """Return the labels whose missing entries are used as negatives, and warn about labels of one class."""
-    single = find_single_class(labels.signs)
-    message = (
-        "observed positives, missing entries and no observed negative. "
-        "Missing entries are used as negatives, many of which may be wrong, and are not audited"
-    )
-    warn_of_labels(labels, single, (single.positive_only, message))
-    return single.positive_only
-
-
-def _base_estimator(estimator: Any) -> Any:
-    """Return an estimator whose fit accepts entry weights, or None for the default."""
+    signs = fill_positive_only(labels)
+    alternatives = None
     if estimator is None:
-        return None
-    if isinstance(estimator, type) or not hasattr(estimator, "fit"):
-        raise ValueError(f"estimator must be None or an estimator with a fit method, got {estimator!r}")
-    return estimator if has_fit_parameter(estimator, "entry_weight") else PerLabelClassifier(estimator)
-
-
-def _read_labels(X: Any, Y: Any, mask: Any) -> Labels:
-    if Y is None:
-        raise ValueError("Y must be a label matrix, got None")
-    labels = read_labels(Y, mask)
-    check_same_samples(_num_samples(X), len(labels.signs))
-    return labels
+        X = check_array(features_to_numpy(X), accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
+        check_overflow(X)
+        samples = Samples(scaled(X), Labels(signs, SIGNS), signs != 0)
+        cross = CrossFit(folds, len(signs), partial(map_in_threads, n_jobs))
+        boosting = default_boosting(samples, len(folds), rng)
+        scores, alternatives = fit_noise_scores(samples, cross, boosting=boosting)
+    else:
+        base = estimator if has_fit_parameter(estimator, "entry_weight") else PerLabelClassifier(estimator)
+        score = partial(_log_odds_scores, n_labels=signs.shape[1])
+        signed = np.where(signs != 0, signs, np.nan)
+        scores = cross_fit(base, X, signed, folds, n_jobs=n_jobs, score=score).scores
+    return label_issues(labels, scores, alternatives=alternatives, sample_names=sample_names)
 
 
 def _make_folds(cv: Any, X: Any, labels: Labels, rng: np.random.RandomState) -> list[Fold]:
-    Y, seed = np.where(labels.observed, labels.signs, np.nan), rng.randint(2**31 - 1)
+    """Return folds with observed labels in the training samples, and identical samples in the same fold."""
+    Y = np.where(labels.observed, labels.signs, np.nan)
+    seed = rng.randint(MAX_SEED)
     groups = identical_groups(X, int(cv))[0] if isinstance(cv, Integral) else None
     folds = make_folds(cv, X, Y, random_state=seed, repeated=True, groups=groups)
     if not all(labels.observed[train].any() for train, _ in folds):
@@ -146,21 +119,5 @@ def _make_folds(cv: Any, X: Any, labels: Labels, rng: np.random.RandomState) -> 
 
 
 def _log_odds_scores(fitted: Any, X: Any, n_labels: int) -> NDArray[np.float64]:
+    """Return the out-of-fold log-odds of the positive class of each label."""
     return log_odds(label_scores(fitted, X, "predict_proba", SIGNS, n_labels))
-
-
-def _label_names(Y: Any, labels: Labels, label_names: Sequence[Any] | None) -> list[Any]:
-    l = labels.signs.shape[1]
-    if label_names is None:
-        name = getattr(Y, "name", None) if labels.one_dimensional else None
-        return labels.names or ([name] if name is not None else list(range(l)))
-    if isinstance(label_names, str) or len(label_names) != l:
-        raise ValueError(f"label_names must have one name for each of the {l} labels, got {label_names!r}")
-    return list(label_names)
-
-
-def _sample_names(X: Any, Y: Any) -> list[Any]:
-    for frame in (Y, X):
-        if hasattr(frame, "iloc"):
-            return list(frame.index)
-    return list(range(_num_samples(X)))

@@ -11,8 +11,8 @@ from sklearn.utils import check_random_state
 from spmld._io import need
 from spmld._table import TextTable
 from spmld._validation import UNIT_INTERVAL, check_scalar_integer
-from spmld.audit.error_scores import ErrorScores
 from spmld.core.losses import logistic
+from spmld.noise import NoiseEstimate
 
 RANGE_NOTE = "Limits of each label alone. The upper limit of all labels uses more entries, so it is lower than the sum."
 """Explanation of the table of labels."""
@@ -41,13 +41,24 @@ class ErrorEstimate(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LabelIssues(ErrorScores):
-    """Likely label errors, the result of `find_label_issues`.
+class LabelIssues:
+    """Likely label errors, the result of `find_label_issues` and of `label_issues`.
 
     Attributes
     ----------
-    log_odds, error_log_odds, label_range, total_range, weak, noise
-        As in `spmld.audit.error_scores.ErrorScores`.
+    log_odds : ndarray of shape (n_samples, n_labels)
+        Out-of-fold log-odds that each label is positive, also of missing labels.
+    error_log_odds : ndarray of shape (n_samples, n_labels)
+        Log-odds that a label is wrong, NaN where missing and -inf where verified.
+    label_range : ndarray of shape (n_labels, 2)
+        Lower and upper end of the number of wrong entries of each label.
+    total_range : tuple of float
+        Lower and upper end of the number of all wrong entries. The lower end is 0 unless noise is identified.
+    weak : bool
+        Whether the features predict the labels too weakly to judge them: no noise is identified, and more than half of
+        the positives may be wrong.
+    noise : NoiseEstimate
+        Estimate of the noise rates.
     signs : ndarray of shape (n_samples, n_labels)
         The audited labels: 1, -1, and 0 where missing.
     classes : ndarray of shape (2,)
@@ -70,6 +81,12 @@ class LabelIssues(ErrorScores):
     True
     """
 
+    log_odds: NDArray[np.float64]
+    error_log_odds: NDArray[np.float64]
+    label_range: NDArray[np.float64]
+    total_range: tuple[float, float]
+    weak: bool
+    noise: NoiseEstimate
     signs: NDArray[np.int8]
     classes: NDArray[Any]
     label_names: list[Any]
@@ -77,7 +94,7 @@ class LabelIssues(ErrorScores):
 
     @property
     def error_probability(self) -> NDArray[np.float64]:
-        """Probability that a label is wrong, NaN where missing, see `spmld.audit.error_scores`."""
+        """Probability that a label is wrong, NaN where missing, see `spmld.audit.from_scores`."""
         return logistic(self.error_log_odds)
 
     @property
@@ -138,7 +155,8 @@ class LabelIssues(ErrorScores):
             raise ValueError(f"wrong must be a non-empty sequence of booleans, got {wrong!r}")
         if not 0 < confidence < 1:
             raise ValueError(f"confidence must be a number between 0 and 1, got {confidence!r}")
-        n, test = len(self._unverified()), binomtest(int(values.sum()), len(values))
+        n = len(self._unverified())
+        test = binomtest(int(values.sum()), len(values))
         lower, upper = test.proportion_ci(confidence)
         return ErrorEstimate(n * test.statistic, n * lower, n * upper)
 
@@ -224,7 +242,8 @@ class LabelIssues(ErrorScores):
 
     def summary(self) -> str:
         """Return the range of wrong entries in a sentence, and a second one if the labels cannot be judged."""
-        n, (lower, upper) = int((self.signs != 0).sum()), self.total_range
+        n = int((self.signs != 0).sum())
+        lower, upper = self.total_range
         text = f"of {n} observed entries, {lower:.0f} to {upper:.0f} are wrong"
         if self.noise.verified and self.noise.identified:
             text += f", about {np.nansum(self.error_probability):.0f} by the rates of the verified entries"

@@ -21,27 +21,12 @@ MAX_SEED = 2**31 - 1
 def fit_noise_scores(
     samples: Samples, cross: CrossFit, *, boosting: Sequence[Any] = (), device: str | None = None
 ) -> tuple[NDArray[Any], Callable[[], list[NDArray[Any]]]]:
-    """Fit logistic regression for each label.
+    """Return out-of-fold scores of logistic regression on scaled features, and a function for more flexible models.
 
-    Parameters
-    ----------
-    samples : Samples
-        Samples with scaled features.
-    cross : CrossFit
-        Folds.
-    boosting : sequence of MaskedBoosting, default=()
-        Boosted trees for each fold, which `alternatives` fits in place.
-    device : str, optional
-        As in `MaskedLogistic`.
-
-    Returns
-    -------
-    scores : ndarray of shape (n_samples, n_labels)
-        Out-of-fold scores of the C with the lowest log loss.
-    alternatives : callable
-        Function that returns a list of scores of more flexible models: with a tenth of the regularization, and of
-        boosted trees. A model that is not flexible enough can cause a floor of the frequency of positives, which
-        disappears in these scores; label noise does not.
+    The scores are those of the C with the lowest log loss. The function returns a list of the scores with a tenth of
+    the regularization and, unless there are none, of the boosted trees of the folds, which it fits in place. A model
+    that is not flexible enough can cause a floor of the frequency of positives, which disappears in these scores; label
+    noise does not.
     """
     path = search_logistic(samples, cross, device)
 
@@ -55,7 +40,7 @@ def fit_noise_scores(
     return path.scores, alternatives
 
 
-def default_boosting(samples: Samples, n_folds: int, rng: np.random.RandomState) -> list[Any]:
+def default_boosting(samples: Samples, n_folds: int, rng: np.random.RandomState) -> list[MaskedBoosting]:
     """Return the boosted trees of `fit_noise_scores`, or none for large data, see `is_affordable`."""
     if not is_affordable(*samples.shape):
         return []

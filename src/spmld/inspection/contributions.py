@@ -36,6 +36,8 @@ from spmld.estimators.trees import Trees
 from spmld.inspection.linear import linear_coefficients
 
 _Floats = NDArray[np.float64]
+SMALL_DIFFERENCE = 1e-6
+"""Difference of scores up to which the mean slope of the logistic function is its derivative."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +78,10 @@ class KernelPart:
 
     def contributions(self, z: Any, weights: _Floats) -> Any:
         """Return the contributions to the weighted sum of the scores of the labels of each sample."""
-        gamma, squares = self.gamma, self._squares
-        coef, root = weights @ self.coef, np.sqrt(gamma)
+        gamma = self.gamma
+        root = np.sqrt(gamma)
+        squares = self._squares
+        coef = weights @ self.coef
         q = _dense(z @ self.landmarks.T)
         # Integrals over t in [0, 1] of the kernel at t z, and of t times the kernel.
         scale = np.exp(gamma * (q**2 - squares)) * np.sqrt(np.pi) / (2 * root)
@@ -131,7 +135,8 @@ class ForestPart:
     def contributions(self, z: Any, weights: _Floats) -> Any:
         """Return the contributions to the weighted sum of the scores of the labels of each sample."""
         p = self.forest.mean_probabilities(z)
-        change, gap = self.forest.scores_of(p) - self.base, p - self.mean
+        change = self.forest.scores_of(p) - self.base
+        gap = p - self.mean
         slopes = np.divide(change, gap, out=np.zeros_like(gap), where=np.abs(gap) > np.finfo(float).eps)
         factors = weights * slopes / np.maximum(self.forest.n_trees_, 1)
         of_labels = (trees.contributions(z, factors[:, [j]]) for j, trees in enumerate(self.forest.trees_))
@@ -235,7 +240,7 @@ def _estimator_part(estimator: Any) -> Part:
 def _mean_slopes(s: _Floats, base: _Floats) -> _Floats:
     """Return the mean slopes of the logistic function between the base values and the scores."""
     difference = s - base
-    small = np.abs(difference) < 1e-6
+    small = np.abs(difference) < SMALL_DIFFERENCE
     slope = (expit(s) - expit(base)) / np.where(small, 1, difference)
     return np.where(small, expit(s) * expit(-s), slope)
 

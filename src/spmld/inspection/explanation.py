@@ -68,9 +68,10 @@ class Explanation:
         n : int or None, default=10
             Maximum number of features; None lists all that contribute.
         """
-        row, values = (_row(array, sample) for array in (self.contributions, self.values))
-        order = [j for j in np.argsort(-np.abs(row), kind="stable")[:n] if row[j] != 0]
-        return [(self.feature_names[j], float(values[j]), float(row[j])) for j in order]
+        contributions = _row(self.contributions, sample)
+        values = _row(self.values, sample)
+        order = [j for j in np.argsort(-np.abs(contributions), kind="stable")[:n] if contributions[j] != 0]
+        return [(self.feature_names[j], float(values[j]), float(contributions[j])) for j in order]
 
     def to_frame(self, n: int | None = 10) -> Any:
         """Return a DataFrame with the columns sample, feature, value and contribution.
@@ -84,17 +85,15 @@ class Explanation:
         return need("pandas").DataFrame(rows, columns=["sample", "feature", "value", "contribution"])
 
     def __str__(self) -> str:
-        shown, scores = self.samples[:MAX_SHOWN], self.scores
-        tables = [
-            TextTable(
-                ["feature", "value", "contribution"],
-                self.top(i),
-                title=f"{self.label}, sample {name}: score {scores[i]:.4f}, base value {self.base_value:.4f}",
-            ).to_text()
-            for i, name in enumerate(shown)
-        ]
-        more = len(self.samples) - len(shown)
-        return "\n\n".join([*tables, *([f"and {more} more samples"] if more else [])])
+        scores = self.scores
+        parts = []
+        for i, name in enumerate(self.samples[:MAX_SHOWN]):
+            title = f"{self.label}, sample {name}: score {scores[i]:.4f}, base value {self.base_value:.4f}"
+            parts.append(TextTable(["feature", "value", "contribution"], self.top(i), title).to_text())
+        more = len(self.samples) - len(parts)
+        if more:
+            parts.append(f"and {more} more samples")
+        return "\n\n".join(parts)
 
     __repr__ = __str__
 
@@ -149,7 +148,8 @@ def explain(model: Any, X: Any, label: Any, *, feature_names: Sequence[str] | No
     """
     target = read_model(model, X, feature_names)
     j = target.find(label)
-    contributions, base_value = target.contributions(j), float(target.model.base_values[j])
+    contributions = target.contributions(j)
+    base_value = float(target.model.base_values[j])
     return Explanation(target.label_names[j], target.feature_names, contributions, base_value, target.X, target.samples)
 
 
@@ -188,11 +188,12 @@ def read_model(model: Any, X: Any, feature_names: Sequence[str] | None = None) -
         if isinstance(model, BaseSearchCV):
             model = model.best_estimator_
             continue
-        steps, model = model[:-1], model[-1]
+        steps = model[:-1]
+        model = model[-1]
         X = steps.transform(X) if len(steps) else X
         names = _names_out(steps) or names
     explained = explained_model(model)
-    l, d = len(explained.base), explained.n_features
+    d = explained.n_features
     names = check_names(feature_names, d, "feature") or feature_names_of(model) or names or [f"x{j}" for j in range(d)]
     if sp.issparse(X):
         check_sparse(X)
@@ -201,7 +202,7 @@ def read_model(model: Any, X: Any, feature_names: Sequence[str] | None = None) -
         X = np.asarray(to_numpy(X), dtype=float)
     if X.ndim != 2 or X.shape[1] != d:
         raise ValueError(f"X must have shape (n_samples, {d}), as in fit, got {X.shape}")
-    labels = label_names_of(model) or [f"label {j}" for j in range(l)]
+    labels = label_names_of(model) or [f"label {j}" for j in range(len(explained.base))]
     return ModelInput(explained, X, labels, list(names), samples if samples is not None else range(X.shape[0]))
 
 

@@ -59,21 +59,21 @@ class TopFeatures:
 
         Features with less than a tenth of the largest importance of the label are left out.
         """
-        rows = [
-            [label, *(", ".join(part) or "-" for part in self.raising_and_lowering(i, n))]
-            for i, label in enumerate(self.labels)
-        ]
+        rows = []
+        for i, label in enumerate(self.labels):
+            raising, lowering = self.raising_and_lowering(i, n)
+            rows.append([label, ", ".join(raising) or "-", ", ".join(lowering) or "-"])
         return TextTable(["label", "raise the score", "lower the score"], rows)
 
     def raising_and_lowering(self, label: int, n: int = 5) -> tuple[list[str], list[str]]:
         """Return the names of the features in the table of a label, given by its position in `labels`."""
-        importance, coefficient = self.importances[label], self.coefficients[label]
+        importance = self.importances[label]
+        coefficient = self.coefficients[label]
         least = MIN_FRACTION * importance.max()
         order = [j for j in np.argsort(-importance, kind="stable") if importance[j] >= least]
-        raising, lowering = (
-            [self.feature_names[j] for j in order if sign * coefficient[j] > 0][:n] for sign in (1, -1)
-        )
-        return raising, lowering
+        raising = [self.feature_names[j] for j in order if coefficient[j] > 0]
+        lowering = [self.feature_names[j] for j in order if coefficient[j] < 0]
+        return raising[:n], lowering[:n]
 
     def __str__(self) -> str:
         return self.table().to_text()
@@ -124,7 +124,8 @@ def top_features(
 def summarize_contributions(target: ModelInput, labels: Sequence[int], samples: Any = slice(None)) -> TopFeatures:
     """Return the top features of the labels with the given indices, from the contributions of some samples."""
     summaries = [_summarize(target.contributions(j, samples), target.X[samples]) for j in labels]
-    importances, coefficients = (np.array(part) for part in zip(*summaries, strict=True))
+    importances = np.array([importance for importance, _ in summaries])
+    coefficients = np.array([coefficient for _, coefficient in summaries])
     return TopFeatures([target.label_names[j] for j in labels], target.feature_names, importances, coefficients)
 
 
@@ -132,14 +133,18 @@ def _summarize(contributions: Any, X: Any) -> tuple[_Floats, _Floats]:
     """Return the mean absolute deviations and the slopes of the contributions by the values of the features."""
     mean = np.asarray(contributions.mean(axis=0)).ravel()
     if sp.issparse(contributions):  # contributions of zeros are zeros
-        n, indices = contributions.shape[0], contributions.indices
+        n = contributions.shape[0]
+        indices = contributions.indices
         sums = np.bincount(indices, np.abs(contributions.data - mean[indices]), minlength=len(mean))
         importance = (sums + (n - np.bincount(indices, minlength=len(mean))) * np.abs(mean)) / n
-        products, squares = contributions.multiply(X).sum(axis=0), X.multiply(X).sum(axis=0)
+        products = contributions.multiply(X).sum(axis=0)
+        squares = X.multiply(X).sum(axis=0)
     else:
         importance = np.abs(contributions - mean).mean(axis=0)
         X = X.toarray() if sp.issparse(X) else X
         deviations = X - X.mean(axis=0)
-        products, squares = (contributions * deviations).sum(axis=0), (deviations**2).sum(axis=0)
-    products, squares = np.asarray(products).ravel(), np.asarray(squares).ravel()
+        products = (contributions * deviations).sum(axis=0)
+        squares = (deviations**2).sum(axis=0)
+    products = np.asarray(products).ravel()
+    squares = np.asarray(squares).ravel()
     return importance, np.divide(products, squares, out=np.zeros_like(products), where=squares > 0)

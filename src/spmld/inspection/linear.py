@@ -19,20 +19,7 @@ _Floats = NDArray[np.float64]
 def linear_coefficients(model: Any) -> tuple[_Floats, _Floats]:
     """Return coefficients and intercepts with which the scores of a model are ``X @ coef.T + intercept``.
 
-    The scores of a `ThresholdClassifier` are the log-odds of its probabilities.
-
-    Raises
-    ------
-    ValueError
-        If the model is not linear.
-
-    Examples
-    --------
-    >>> from spmld import MaskedLogistic
-    >>> from spmld.inspection.linear import linear_coefficients
-    >>> coef, intercept = linear_coefficients(MaskedLogistic().fit([[0.0], [1.0]], [[1, 0], [0, 1]]))
-    >>> coef.shape, intercept.shape
-    ((2, 1), (2,))
+    The scores of a `ThresholdClassifier` are the log-odds of its probabilities. Other models raise ValueError.
     """
     check_is_fitted(model)
     if isinstance(model, FrozenEstimator):
@@ -63,7 +50,8 @@ def _per_label(model: PerLabelClassifier) -> tuple[_Floats, _Floats]:
         weights = np.ravel(getattr(part, "coef_", ()))  # of shape (1, n_features) or (n_features,)
         if not linear or len(weights) != model.n_features_in_:
             raise _not_linear(f"a PerLabelClassifier of {type(part).__name__}")
-        coef[j], intercept[j] = weights, np.ravel(part.intercept_)[0]
+        coef[j] = weights
+        intercept[j] = np.ravel(part.intercept_)[0]
     return coef, intercept
 
 

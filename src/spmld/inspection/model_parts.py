@@ -19,17 +19,7 @@ def feature_names_of(model: Any) -> list[str] | None:
 
 
 def encoder_of(model: Any) -> TableEncoder | ColumnTransformer | None:
-    """Return the transformer of the columns of tables with which a model begins; None without one.
-
-    Examples
-    --------
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from spmld import LabelPrior
-    >>> from spmld.inspection.model_parts import encoder_of
-    >>> from spmld.tables import TableEncoder
-    >>> encoder_of(make_pipeline(TableEncoder(), LabelPrior())), encoder_of(LabelPrior())
-    (TableEncoder(), None)
-    """
+    """Return the transformer of the columns of tables with which a model begins; None without one."""
     first = first_step(model)
     return first if isinstance(first, (TableEncoder, ColumnTransformer)) else None
 
@@ -43,16 +33,7 @@ def first_step(model: Any) -> Any:
 
 
 def nested_models(model: Any) -> Iterator[Any]:
-    """Yield a model, and the models inside it: of meta-estimators and searches, and the last steps of pipelines.
-
-    Examples
-    --------
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from spmld import LabelPrior
-    >>> from spmld.inspection.model_parts import nested_models
-    >>> [type(part).__name__ for part in nested_models(make_pipeline(LabelPrior()))]
-    ['Pipeline', 'LabelPrior']
-    """
+    """Yield a model, and the models inside it: of meta-estimators and searches, and the last steps of pipelines."""
     while model is not None:
         yield model
         if isinstance(model, BaseEnsemble):  # its estimator_ is not fitted
@@ -67,16 +48,7 @@ def find_part(model: Any, attribute: str) -> Any:
 
 
 def label_names_of(model: Any) -> list[str] | None:
-    """Return the names of the labels, or None if the model was fitted without names.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from spmld import LabelPrior
-    >>> from spmld.inspection.model_parts import label_names_of
-    >>> label_names_of(LabelPrior().fit([[0], [1]], pd.DataFrame({"sad": [1, 0], "calm": [0, 1]})))
-    ['sad', 'calm']
-    """
+    """Return the names of the labels, or None if the model was fitted without names."""
     named = [labels.names for labels in _labels_of(model) if labels.names is not None]
     return [str(name) for name in named[0]] if named else None
 
@@ -92,15 +64,7 @@ def check_names(names: Any, count: int | None, kind: str) -> list[str] | None:
 
 
 def shape_of(model: Any) -> tuple[int | None, int | None]:
-    """Return the numbers of features and labels, None if they are unknown.
-
-    Examples
-    --------
-    >>> from spmld import LabelPrior
-    >>> from spmld.inspection.model_parts import shape_of
-    >>> shape_of(LabelPrior().fit([[0], [1]], [[1, 0], [0, 1]]))
-    (1, 2)
-    """
+    """Return the numbers of features and labels, None if they are unknown."""
     n_features = getattr(model, "n_features_in_", None)
     n_labels = [int(labels.signs.shape[1]) for labels in _labels_of(model)]
     return None if n_features is None else int(n_features), n_labels[0] if n_labels else None

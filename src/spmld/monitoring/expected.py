@@ -66,7 +66,8 @@ def expected_metrics(
     See `monitor`.
     """
     new, _ = estimate_metrics(logistic(scores), scores > reference.thresholds, reference.evaluated)
-    (training, variance), (old, old_variance) = reference.metrics, reference.linear_metrics
+    training, variance = reference.metrics
+    old, old_variance = reference.linear_metrics
     difference = new - old  # NaN for precision if no labels are predicted
     squared_error = old_variance * (1 + len(reference.scores) / len(scores))
     weight = np.maximum(1 - squared_error / np.maximum(difference**2, np.finfo(float).tiny), 0.0)

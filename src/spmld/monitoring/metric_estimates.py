@@ -16,29 +16,18 @@ def estimate_metrics(y: Any, predicted: Any, used: Any) -> NDArray[np.float64]:
     positives and D of predictions of a sample; NaN if the denominator is 0. The variances are those of independent
     samples by the delta method; labels of the same sample may be dependent.
 
-    Parameters
-    ----------
-    y : ndarray of shape (n_samples, n_labels)
-        Labels, 0 or 1, or their probabilities.
-    predicted : ndarray of bool of shape (n_samples, n_labels)
-        Predictions.
-    used : ndarray of bool of shape (n_samples, n_labels) or (n_labels,)
-        Entries or labels to use. The means of a label are those of its entries.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spmld.monitoring.metric_estimates import estimate_metrics
-    >>> y = np.array([[1, 0], [0.5, 1], [0, 1]])
-    >>> estimate_metrics(y, y > 0, np.array([True, True]))[0].round(3)
-    array([0.933, 0.875, 1.   ])
+    `y` has labels, 0 or 1, or their probabilities; `used` is True for the entries, or the labels, to use. The means of
+    a label are those of its entries.
     """
     used = np.broadcast_to(used, np.shape(y))
     n = np.maximum(used.sum(axis=0), 1)
-    y, d = np.where(used, y, 0.0), np.where(used, predicted, 0.0)
-    means = np.stack([entries.sum(axis=0) / n for entries in (y * d, y, d)])
-    sums = np.stack([(entries - used * m) @ (1 / n) for entries, m in zip((y * d, y, d), means, strict=True)])
-    (hits, positives, chosen), covariance = means.sum(axis=1), sums @ sums.T
+    y = np.where(used, y, 0.0)
+    d = np.where(used, predicted, 0.0)
+    counts = np.stack([y * d, y, d])
+    means = counts.sum(axis=1) / n
+    deviations = (counts - used * means[:, None]) @ (1 / n)
+    covariance = deviations @ deviations.T
+    hits, positives, chosen = means.sum(axis=1)
     results = []
     for c, a, b in MICRO_METRICS.values():
         denominator = a * positives + b * chosen or np.nan

@@ -52,8 +52,10 @@ class Shifts:
     def table(self, title: str = "", top: int | None = None) -> TextTable:
         """Return a table, smallest p-values first, of at most `top` rows."""
         order = np.lexsort((-np.abs(self.new - self.training), self.p_value))[:top].tolist()
-        values = [[self.names[j], *(float(v[j]) for v in (self.training, self.new, self.p_value))] for j in order]
-        rows = [[*row, "alarm" if self.alarm[j] else ""] for row, j in zip(values, order, strict=True)]
+        rows = []
+        for j in order:
+            values = (float(self.training[j]), float(self.new[j]), float(self.p_value[j]))
+            rows.append([self.names[j], *values, "alarm" if self.alarm[j] else ""])
         return TextTable([title.lower() or "name", "training", "new", "p-value", "alarm"], rows, title)
 
 
@@ -116,10 +118,10 @@ class Monitoring:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result in types that JSON supports; unknown numbers are None."""
-        shifts = {
-            title.lower(): [_known(dict(zip(table.columns, row, strict=True))) for row in table.rows]
-            for title, table in ((title, shift.table()) for title, shift in self.shifts.items())
-        }
+        shifts = {}
+        for title, shift in self.shifts.items():
+            table = shift.table()
+            shifts[title.lower()] = [_known(dict(zip(table.columns, row, strict=True))) for row in table.rows]
         return {
             "n_samples": self.n_samples,
             "alarm": self.alarm,
@@ -192,26 +194,31 @@ def monitor(
     model, X, names = _open_pipeline(model, X, feature_names)
     reference = _find_reference(model) if reference is None else reference
     features = _read_features(model, X, reference.edges.shape[1])
-    n_new, scores, new_scores = features.shape[0], reference.scores.astype(float), reference.linear_scores(features)
+    n_new = features.shape[0]
+    scores = reference.scores.astype(float)
+    new_scores = reference.linear_scores(features)
     if names is None:
         names = [f"feature {j}" for j in range(features.shape[1])]
     default: Any = getattr(model, "label_names_", range(scores.shape[1]))
     labels = [str(name) for name in (default if label_names is None else label_names)]
-    tests, unknown = frequency_test(logistic(scores), logistic(new_scores)), [[np.nan], [np.nan], [1.0]]
+    tests = frequency_test(logistic(scores), logistic(new_scores))
+    unknown = [[np.nan], [np.nan], [1.0]]
     old, new, p_frequencies = np.where(reference.evaluated, tests, unknown)
     edges = np.quantile(scores, QUANTILES, axis=0, method="inverted_cdf")
     p_scores = distribution_test(count_below(scores, edges), len(scores), count_below(new_scores, edges), n_new)[0]
-    below = reference.below, count_below(features, reference.edges)
-    p_features, most = distribution_test(below[0], reference.n_samples, below[1], n_new, ~np.isnan(reference.edges))
-    counts = [np.take_along_axis(values, most[None], axis=0)[0] for values in below]
-    above = 1 - counts[0] / reference.n_samples, 1 - counts[1] / n_new
+    below = count_below(features, reference.edges)
+    compared = ~np.isnan(reference.edges)
+    p_features, most = distribution_test(reference.below, reference.n_samples, below, n_new, compared)
+    columns = np.arange(len(most))
+    above = 1 - reference.below[most, columns] / reference.n_samples
+    new_above = 1 - below[most, columns] / n_new
     return Monitoring(
         n_samples=n_new,
         false_alarm_rate=false_alarm_rate,
         expected=expected_metrics(new_scores, reference, confidence),
         label_frequencies=_shifts(labels, old, new, p_frequencies, level),
         scores=_shifts(labels, scores.mean(axis=0), new_scores.mean(axis=0), p_scores, level),
-        features=_shifts([str(name) for name in names], *above, p_features, level),
+        features=_shifts([str(name) for name in names], above, new_above, p_features, level),
     )
 
 

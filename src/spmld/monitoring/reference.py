@@ -115,16 +115,22 @@ def make_reference(X: Any, Y: Any, predicted: Any, *, coef: Any, held_out: NDArr
     >>> monitor(model, data.X[1::2], reference).alarm
     False
     """
-    X, signs, predicted = features_to_numpy(X), read_labels(Y).signs, np.asarray(predicted) == 1
+    X = features_to_numpy(X)
     X = X.tocsc() if sp.issparse(X) else np.asarray(X, dtype=float)
-    edges, rest = _find_edges(X), np.flatnonzero(held_out)
+    signs = read_labels(Y).signs
+    predicted = np.asarray(predicted) == 1
+    edges = _find_edges(X)
+    rest = np.flatnonzero(held_out)
     weights = _largest(np.asarray(coef, dtype=float).T)
     raw = _product(X[rest], weights)
-    n_positives, n_negatives = ((signs[rest] * sign > 0).sum(axis=0) for sign in (1, -1))
+    n_positives = (signs[rest] > 0).sum(axis=0)
+    n_negatives = (signs[rest] < 0).sum(axis=0)
     shift = np.log((n_positives + 0.5) / (n_negatives + 0.5)) - raw.mean(axis=0)
     calibration = PooledCalibration().fit(raw + shift, signs[rest])
-    slope, offsets = float(calibration.slope_), calibration.transform(shift[None])[0]
-    scores = _linear_scores(X[rest[:: -(-len(rest) // MAX_SAMPLES)]], weights * slope, offsets)
+    weights = weights * float(calibration.slope_)
+    offsets = calibration.transform(shift[None])[0]
+    step = -(-len(rest) // MAX_SAMPLES)
+    scores = _linear_scores(X[rest[::step]], weights, offsets)
     evaluated = has_both_classes(signs)
     used = (signs != 0) & evaluated
     thresholds = _find_thresholds(scores, predicted.mean(axis=0))
@@ -132,7 +138,7 @@ def make_reference(X: Any, Y: Any, predicted: Any, *, coef: Any, held_out: NDArr
         n_samples=X.shape[0],
         edges=edges,
         below=count_below(X, edges),
-        weights=weights * slope,
+        weights=weights,
         offsets=offsets,
         scores=scores.astype(np.float32),
         thresholds=thresholds,
@@ -172,15 +178,7 @@ def _linear_scores(X: Any, weights: Any, offsets: _Floats) -> _Floats:
 
 
 def count_below(X: Any, edges: _Floats) -> NDArray[np.int32]:
-    """Return the number of samples whose feature does not exceed each edge.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spmld.monitoring.reference import count_below
-    >>> count_below(np.array([[0.0], [1.0], [3.0]]), np.array([[0.0], [1.0]], dtype=np.float32)).ravel()
-    array([1, 2], dtype=int32)
-    """
+    """Return the number of samples whose feature does not exceed each edge."""
     if not sp.issparse(X):
         return np.array([(row >= X).sum(axis=0) for row in edges], dtype=np.int32)
     X = X.tocsc()

@@ -10,21 +10,18 @@ _Floats = NDArray[np.float64]
 
 MAX_EM_ITER = 500
 """Maximum number of EM iterations."""
+COUNT_TOLERANCE = 1e-3
+"""Change of the number of positives at which the EM algorithm stops."""
 MIN_POSITIVES = 10
 """Minimum expected number of positives, and of negatives, with which the frequency of a label is tested."""
+MIN_FREQUENCY = 1e-6
+"""Lower limit of frequencies, and of those of negatives, by which probabilities are divided."""
 
 
 def adjust_probabilities(p: _Floats, frequency: _Floats, new_frequency: _Floats) -> _Floats:
-    """Return probabilities of labels whose frequency has changed, while the features given the label have not.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spmld.monitoring.shifts import adjust_probabilities
-    >>> adjust_probabilities(np.array([[0.2]]), np.array([0.2]), np.array([0.5]))
-    array([[0.5]])
-    """
-    positive, negative = p * (new_frequency / frequency), (1 - p) * ((1 - new_frequency) / (1 - frequency))
+    """Return probabilities of labels whose frequency has changed, while the features given the label have not."""
+    positive = p * (new_frequency / frequency)
+    negative = (1 - p) * ((1 - new_frequency) / (1 - frequency))
     return np.asarray(positive / (positive + negative))
 
 
@@ -54,8 +51,9 @@ def estimate_frequencies(p: _Floats, frequency: _Floats, start: _Floats | None =
     """
     new = frequency if start is None else start
     for _ in range(MAX_EM_ITER):
-        last, new = new, adjust_probabilities(p, frequency, new).mean(axis=0)
-        if np.abs(new - last).max(initial=0.0) < 1e-3 / len(p):
+        last = new
+        new = adjust_probabilities(p, frequency, last).mean(axis=0)
+        if np.abs(new - last).max(initial=0.0) < COUNT_TOLERANCE / len(p):
             break
     return new
 
@@ -67,21 +65,18 @@ def log_likelihood(p: _Floats, frequency: _Floats, new_frequency: _Floats) -> _F
 
 
 def frequency_test(p: _Floats, p_new: _Floats) -> tuple[_Floats, _Floats, _Floats]:
-    """Return frequencies of the labels in two sets of samples, and p-values of their equality.
+    """Return frequencies of the labels in two sets of samples with given probabilities, and p-values of their equality.
 
     The statistic is twice the difference of the log-likelihoods of two frequencies and of one; without a shift it has
     a chi-squared distribution with one degree of freedom. A label has one entry in each sample, so that the entries
-    are independent. With fewer than 10 expected positives or negatives in one of the sets, the
-    new frequency is NaN and the p-value 1.
-
-    Parameters
-    ----------
-    p, p_new : ndarray of shape (n_samples, n_labels)
-        Probabilities of the reference and of new samples.
+    are independent. With fewer than 10 expected positives or negatives in one of the sets, the new frequency is NaN and
+    the p-value 1.
     """
-    prior = np.clip(p.mean(axis=0), 1e-6, 1 - 1e-6)
+    prior = np.clip(p.mean(axis=0), MIN_FREQUENCY, 1 - MIN_FREQUENCY)
     both = np.concatenate([p, p_new])
-    old, new, common = (estimate_frequencies(P, prior) for P in (p, p_new, both))
+    old = estimate_frequencies(p, prior)
+    new = estimate_frequencies(p_new, prior)
+    common = estimate_frequencies(both, prior)
     gain = log_likelihood(p, prior, old) + log_likelihood(p_new, prior, new) - log_likelihood(both, prior, common)
     few = np.minimum(prior, 1 - prior) * min(len(p), len(p_new)) < MIN_POSITIVES
     return old, np.where(few, np.nan, new), np.where(few, 1.0, chi2.sf(2 * np.maximum(gain, 0.0), 1))
@@ -91,26 +86,12 @@ def distribution_test(below: Any, n: int, below_new: Any, n_new: int, compared: 
     """Return p-values of equal distributions, and the most different edges, from counts of values up to some edges.
 
     Each edge is tested by the hypergeometric distribution of its count in the new samples, given the count in all
-    samples (the test of Fisher). The smallest p-value counts, multiplied by the number of edges.
-
-    Parameters
-    ----------
-    below, below_new : ndarray of shape (n_edges, n_columns)
-        Numbers of reference and new samples.
-    n, n_new : int
-        Numbers of samples.
-    compared : ndarray of bool of shape (n_edges, n_columns), default=True
-        Edges to use, by default all.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spmld.monitoring.shifts import distribution_test
-    >>> distribution_test(np.array([[50, 50]]), 100, np.array([[25, 5]]), 50)[0].round(4)
-    array([1., 0.])
+    samples (the test of Fisher). The smallest p-value counts, multiplied by the number of edges. Counts have a row for
+    each edge and a column for each feature or label; `compared` is True for the edges to use.
     """
     compared = np.broadcast_to(compared, np.shape(below))
-    total, p_values = below + below_new, np.ones(np.shape(below))
+    total = below + below_new
+    p_values = np.ones(np.shape(below))
     margins = n + n_new, total[compared], n_new
     lower = hypergeom.cdf(below_new[compared], *margins)
     upper = hypergeom.sf(below_new[compared] - 1, *margins)
