@@ -122,7 +122,8 @@ def predict_all(model: Any, X: Any) -> Predictions:
     if isinstance(model, Pipeline) and len(model) > 1:
         return predict_all(model[-1], model[:-1].transform(X))
     if hasattr(model, "_predict_all"):
-        return model._predict_all(X)  # type: ignore[no-any-return]
+        predictions: Predictions = model._predict_all(X)
+        return predictions
     predicted = to_numpy(model.predict(X))
     predicted = predicted[:, None] if predicted.ndim == 1 else predicted
     classes: Any = getattr(model, "classes_", None)
