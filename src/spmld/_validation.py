@@ -61,7 +61,8 @@ Rate = Annotated[float, RATE]
 ArrayLike = Annotated[Any, "array-like"]
 RandomState = Annotated[Any, "random_state"]
 
-SMALLEST, LARGEST = 1e-100, 1e100
+SMALLEST = 1e-100
+LARGEST = 1e100
 """Range of the absolute values of parameters other than 0."""
 
 _CONSTRAINTS: dict[Any, list[Any]] = {
@@ -83,7 +84,8 @@ def accepted_values(hint: Any) -> list[Any]:
     >>> [str(constraint) for constraint in accepted_values(Positive | None)]
     ['a float in the range (0.0, inf)', 'None']
     """
-    origin, parts = get_origin(hint), get_args(hint)
+    origin = get_origin(hint)
+    parts = get_args(hint)
     if origin in (Union, UnionType):
         return [constraint for part in parts for constraint in accepted_values(part)]
     if origin is Annotated:
@@ -115,7 +117,8 @@ class Validated(BaseEstimator):
 
     def _validate_params(self) -> None:
         constraints = {**parameter_constraints(type(self)), **self._parameter_constraints}
-        name, params = type(self).__name__, self.get_params(deep=False)
+        name = type(self).__name__
+        params = self.get_params(deep=False)
         _param_validation.validate_parameter_constraints(constraints, params, name)
         for key, value in params.items():
             _check_size(key, value)

@@ -33,9 +33,11 @@ def mix(H: Array, U: Array, Z: Array, sweeps: int = 100, tol: float = 1e-6, roun
         return Q, xp.sum(Q * (H @ Q), axis=(1, 2))
 
     Q, value = product(Z)
-    first, length = value, xp.ones_like(value)
+    first = value
+    length = xp.ones_like(value)
     for _ in range(sweeps):
-        old, before = Z, value
+        old = Z
+        before = value
         Z = _sweep(G, diagonal, U, Z, Q, rounding)
         Q, value = product(Z)
         far = normalize_rows(Z + length[:, None, None] * (Z - old))
@@ -52,7 +54,8 @@ def mix(H: Array, U: Array, Z: Array, sweeps: int = 100, tol: float = 1e-6, roun
 def _sweep(G: Array, diagonal: Array, U: Array, Z: Array, Q: Array, rounding: float = 0.0) -> Array:
     """Update each row once, in all groups at once, with Q = U^T Z kept up to date."""
     xp = namespace(U)
-    Z, Q = xp.asarray(Z, copy=True), xp.asarray(Q, copy=True)
+    Z = xp.asarray(Z, copy=True)
+    Q = xp.asarray(Q, copy=True)
     smallest = rounding * xp.max(xp.abs(G), axis=(1, 2)) * xp.sqrt(xp.sum(Q * Q, axis=(1, 2)))
     for i in range(U.shape[0]):
         z = Z[:, i, :]
@@ -76,7 +79,10 @@ class UpdateZ:
     def __call__(self, problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
         if not objective.correlation.active:
             return state
-        elsewhere, H, U, Z = on_accelerator(state.U), objective.correlation.moments(problem, state), state.U, state.Z
+        elsewhere = on_accelerator(state.U)
+        H = objective.correlation.moments(problem, state)
+        U = state.U
+        Z = state.Z
         # Thousands of operations on small arrays are faster on the CPU.
         H, U, Z = map(to_numpy, (H, U, Z)) if elsewhere else (H, U, Z)
         Z = mix(H, U, Z, sweeps=self.sweeps, tol=self.tol, rounding=self.rounding)

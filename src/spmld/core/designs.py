@@ -62,7 +62,8 @@ class StackedFeatures:
         return self
 
     def features(self, block: Block, keep: Any) -> Any:
-        (m, l), g = block.Y.shape, len(keep)
+        m, l = block.Y.shape
+        g = len(keep)
         width = block.X.shape[1] // l
         X = block.X[(m * keep[:, None] + np.arange(m)).ravel()]
         shifts = np.repeat(np.repeat(width * (keep - np.arange(g)), m), np.diff(X.indptr))
@@ -135,7 +136,8 @@ class OtherLabels:
 
     def _label_slice(self) -> Array | slice:
         """Return the index of the labels, as a slice if they are consecutive, which needs no copies."""
-        first, last = int(self.label[0]), int(self.label[-1])
+        first = int(self.label[0])
+        last = int(self.label[-1])
         return slice(first, last + 1) if last - first + 1 == self.label.shape[0] else self.label
 
     def _columns(self, B: Array) -> Array:
@@ -203,7 +205,8 @@ def label_laplacian(problem: Problem, like: Array) -> Array:
 
     def counts(block: Block) -> tuple[Array, Array]:
         root = xp.sqrt(xp.astype(block.J, like.dtype))
-        positive, observed = root * xp.astype(block.Y > 0, like.dtype), xp.astype(block.J != 0, like.dtype)
+        positive = root * xp.astype(block.Y > 0, like.dtype)
+        observed = xp.astype(block.J != 0, like.dtype)
         return positive.T @ positive, (positive * positive).T @ observed
 
     both, single = problem.sum(counts)

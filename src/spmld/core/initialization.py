@@ -29,7 +29,8 @@ def label_means(problem: Problem, like: Array) -> Array:
 
 def random_init(problem: Problem, k: int, r: int, uniform: Uniform) -> State:
     """Return uniform U and V, W = 0, uniform Z with rows scaled to unit length, and b = 0, as in the released code."""
-    U, Z = uniform((problem.n_labels, k)), _random_factors(problem, r, uniform)
+    U = uniform((problem.n_labels, k))
+    Z = _random_factors(problem, r, uniform)
     return _initial_state(problem, U, 0 * U[:, 0], Z, tuple(uniform((n, k)) for n in problem.counts))
 
 
@@ -51,7 +52,8 @@ def spectral_init(problem: Problem, k: int, r: int, uniform: Uniform, max_exact:
     It needs sums over rows only, and permuting samples or labels permutes it. With more than `max_exact` labels, the
     factors are found by subspace iteration.
     """
-    like, Z = uniform((problem.n_labels, k)), _random_factors(problem, r, uniform)
+    like = uniform((problem.n_labels, k))
+    Z = _random_factors(problem, r, uniform)
     xp = namespace(like)
     b = label_means(problem, like) if problem.fit_intercept else 0 * like[:, 0]
 

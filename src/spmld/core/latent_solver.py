@@ -90,7 +90,8 @@ def solve_spmld(
         fit: float | None = None
         for _, group in groupby(steps, key=attrgetter("models_fit")):  # lines 3 to 8: Z; V and U; W; with P fixed
             state, value, fit = guarded(tuple(group), problem, objective, state, value, fit)
-        terms, updated = objective.values(problem, state, fit), state
+        terms = objective.values(problem, state, fit)
+        updated = state
         if extrapolate and t > 1:  # not in the paper; saves iterations
             state, terms, length = try_extrapolation(problem, objective, last.updated, state, terms, length)
         value = sum(terms.values())
@@ -183,7 +184,8 @@ def _describe(
         return xp.sum(rows.P, axis=0), objective.coupling.value(rows.V, rows.T, rows.P)
 
     sums, coupling = problem.sum(sum_block, state.rows)
-    means, terms = sums / problem.n, terms | {"coupling": float(coupling)}
+    means = sums / problem.n
+    terms = terms | {"coupling": float(coupling)}
     weights = {"mean_weight": float(xp.mean(means)), "mean_weight_per_component": [float(mean) for mean in means]}
     value = sum(terms.values())
     return value, {"objective": value + paced.penalty, **terms, "pacing": paced.penalty, **weights, **paced.record}

@@ -56,7 +56,9 @@ def update_W(
 
 def update_H(inner: Problem, loss: Loss, t: float, factors: Factors, tol: float = 1e-6) -> Factors:
     """Minimize in (H, b): one problem in k or k + 1 variables per label. `inner` is as in `value`."""
-    xp, H, b = namespace(factors.H), factors.H, factors.b
+    xp = namespace(factors.H)
+    H = factors.H
+    b = factors.b
     free = inner.fit_intercept
     B = xp.concat([H.T, b[None, :]]) if free else H.T
     B = newton_minimize(inner, loss, Features(free), Penalty(t, free), B, tol=tol, reorthogonalize=True).B

@@ -93,7 +93,8 @@ class LinearObjective:
             slope, curvature = loss.derivatives(block.Y, s)
             return self.design.pull(block, block.J * slope), block.J * (curvature + 1e-6)
 
-        engine, parts = self.problem.engine, self.problem.map(differentiate, self.losses, S)
+        engine = self.problem.engine
+        parts = self.problem.map(differentiate, self.losses, S)
         G = engine.sum(lambda part: part[0], parts) + self.penalty.slope(B)
         return G, engine.map(lambda part: part[1], parts)
 

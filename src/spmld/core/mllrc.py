@@ -63,7 +63,8 @@ class MapFit:
     @classmethod
     def of(cls, problem: Problem, full: Problem, B: Array, t: float, a: float) -> Self:
         """Build the fit from the problem with weights, the problem `full` with all entries, and its regression B."""
-        design, penalty = Features(full.fit_intercept), Penalty(t, full.fit_intercept)
+        design = Features(full.fit_intercept)
+        penalty = Penalty(t, full.fit_intercept)
 
         def moments(block: Block) -> Array:
             R = design.scores(block, B) - block.Y
@@ -92,7 +93,8 @@ class MapFit:
             return Y.T @ Y
 
         G = self.problem.sum(moments, self.signs)
-        engine, blocks = self.problem.engine, self.problem.blocks
+        engine = self.problem.engine
+        blocks = self.problem.blocks
         weight = engine.sum(lambda block: float(xp.max(xp.astype(block.J, G.dtype))), blocks, combine=max)
         top = [float(xp.max(xp.linalg.eigvalsh(A))) for A in (self.M, G)]
         return (top[0] + self.a * weight * top[1]) * (1 + 1e-5) + float(xp.finfo(G.dtype).smallest_normal) ** 0.5
@@ -116,7 +118,8 @@ def solve_mllrc(fit: MapFit, c: float, *, max_iter: int, tol: float, callback: C
 
     Ends when a step moves S by less than `tol` times the norm of I.
     """
-    xp, step = namespace(fit.M), 1 / fit.curvature()
+    xp = namespace(fit.M)
+    step = 1 / fit.curvature()
 
     def proximal_step(Z: Array, GZ: Array) -> _Iterate:
         S, s = threshold(Z - step * GZ, step * c)
@@ -127,14 +130,16 @@ def solve_mllrc(fit: MapFit, c: float, *, max_iter: int, tol: float, callback: C
         Z, speed = last.Z, last.speed
         new = proximal_step(Z, last.GZ)
         if new.value > last.value and speed > 1:
-            Z, speed = last.S, 1.0
+            Z = last.S
+            speed = 1.0
             new = proximal_step(Z, last.G)
         if new.value > last.value:  # a plain step cannot raise the objective, except by rounding errors
             return last, {"objective": last.value, "rank": last.rank}, True
         faster = 0.5 * (1 + (1 + 4 * speed * speed) ** 0.5)
         m = (speed - 1) / faster
         # The gradient is affine in S: at the next Z it needs no pass over rows.
-        new_Z, new_GZ = new.S + m * (new.S - last.S), new.G + m * (new.G - last.G)
+        new_Z = new.S + m * (new.S - last.S)
+        new_GZ = new.G + m * (new.G - last.G)
         converged = float(square(new.S - Z)) ** 0.5 <= goal
         return replace(new, Z=new_Z, GZ=new_GZ, speed=faster), {"objective": new.value, "rank": new.rank}, converged
 

@@ -78,7 +78,8 @@ def newton_minimize(
     select: Callable[[Any], tuple[LinearObjective, tuple[Any, Any]]]
     if problem.observed_only:
         stacks = LabelStacks.of(objective)
-        groups, select = list(stacks.groups()), stacks.select
+        groups = list(stacks.groups())
+        select = stacks.select
         B = namespace(B).concat([B, 0 * B[:1, :]])  # a row for padded coefficients
     else:
         groups = list(row_slices(B.shape[1], problem.n, budget(B, max(CACHE, MIN_COLUMNS * problem.n))))
@@ -145,18 +146,22 @@ def goals(objective: LinearObjective, G: Array, tol: float) -> Array:
 def minimize_columns(objective: LinearObjective, B: Array, goal: Array, until: Tolerances) -> Minimum:
     """Minimize for all columns at once, until the norm of the gradient is at most `goal`."""
     xp = namespace(B)
-    active, result = xp.arange(B.shape[1], device=B.device), B
+    active = xp.arange(B.shape[1], device=B.device)
+    result = B
     S = objective.scores(B)
     value = objective.value(B, S)
     eps = float(xp.finfo(B.dtype).eps)
-    steps, exact, drifts = 0, True, eps > 1e-12
+    steps = 0
+    exact = True
+    drifts = eps > 1e-12
     while True:
         G, C = objective.derivatives(B, S)
         norm = objective.norm(G)
         going = norm > goal
         if not exact and not xp.any(going):
             # In single precision, scores accumulate rounding errors: check convergence with recomputed ones.
-            S, exact = objective.scores(B), True
+            S = objective.scores(B)
+            exact = True
             value = objective.value(B, S)
             continue
         if not xp.any(going) or steps == until.max_iter:
@@ -164,8 +169,13 @@ def minimize_columns(objective: LinearObjective, B: Array, goal: Array, until: T
         if objective.separable and not xp.all(going):
             result = _put(result, active, B)
             keep = xp.nonzero(going)[0]
-            active, objective = active[keep], objective.columns(keep)
-            B, G, norm, goal, value = B[:, keep], G[:, keep], norm[keep], goal[keep], value[keep]
+            active = active[keep]
+            objective = objective.columns(keep)
+            B = B[:, keep]
+            G = G[:, keep]
+            norm = norm[keep]
+            goal = goal[keep]
+            value = value[keep]
             S, C = (objective.problem.engine.map(lambda A, keep=keep: A[:, keep], rows) for rows in (S, C))
         # A direction need not be more accurate than its curvature: the square root is enough for superlinear
         # convergence. The curvature of a quadratic loss is constant.
@@ -174,7 +184,8 @@ def minimize_columns(objective: LinearObjective, B: Array, goal: Array, until: T
         direction = _newton_direction(objective, B, C, G, forcing, until)
         B, S, value, stuck = _search(objective, B, S, G, direction, value)
         goal = xp.where(stuck, xp.ones_like(goal) * xp.inf, goal)
-        steps, exact = steps + 1, not drifts
+        steps += 1
+        exact = not drifts
 
 
 def _newton_direction(

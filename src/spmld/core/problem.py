@@ -190,7 +190,8 @@ class ThreadEngine(Engine):
     """Operations on row blocks in threads. Sums do not depend on the number of threads, only on the blocks."""
 
     def __init__(self, pool: ThreadPoolExecutor, n_threads: int):
-        self._pool, self.n_threads = pool, n_threads
+        self._pool = pool
+        self.n_threads = n_threads
 
     def results(self, function: Callable[..., Any], *rows: Sequence[Any]) -> Iterator[Any]:
         """Yield the results of `function` for the arguments of each block, in their order."""
@@ -257,11 +258,13 @@ def make_problem(
     Missing entries of Y are ignored. Y and J may have small integer and boolean types; `dtype` is the type of the
     variables, by default that of X. With `observed_only` only the observed entries are stored, in arrays of NumPy.
     """
-    xp, engine = namespace(Y), engine or Engine()
+    xp = namespace(Y)
+    engine = engine or Engine()
     Y = Y if observed_only else xp.where(J != 0, Y, xp.zeros_like(Y))
     block = (observed_block if observed_only else Block)(X, Y, J, group)
     blocks, counts = engine.divide((block,), (block.n,), block_rows)
-    sizes, shape = group_sizes(group, n_groups, dtype or X.dtype), (X.shape[1], Y.shape[1])
+    sizes = group_sizes(group, n_groups, dtype or X.dtype)
+    shape = (X.shape[1], Y.shape[1])
     return Problem(blocks, sizes, counts, *shape, fit_intercept, engine, observed_only)
 
 

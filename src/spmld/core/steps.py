@@ -60,7 +60,9 @@ class UpdateV:
         def solve_rows(block: Block, rows: Rows) -> Rows:
             parts = []
             for s, part in block.parts(U.shape[1]):
-                V, T, P = rows.V[s, :], rows.T[s, :], rows.P[s, :]
+                V = rows.V[s, :]
+                T = rows.T[s, :]
+                P = rows.P[s, :]
                 G, C = objective.fit.quadratic(part, V, U, b, safe)
                 D = objective.coupling.weights(P) + objective.ridge.tV
                 entries = part.entries
@@ -91,9 +93,12 @@ class UpdateU:
     models_fit: ClassVar[bool] = True
 
     def __call__(self, problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
-        U, b, correlation = state.U, state.b, objective.correlation
+        U = state.U
+        b = state.b
+        correlation = objective.correlation
         xp = namespace(U)
-        k, q = U.shape[1], U.shape[1] + int(problem.fit_intercept)
+        k = U.shape[1]
+        q = U.shape[1] + int(problem.fit_intercept)
         current = xp.concat([U, b[:, None]], axis=1)[:, :q]
         A, gradient = self._normal_equations(problem, objective, state, current, safe)
         if correlation.active:
@@ -121,7 +126,8 @@ class UpdateU:
         l, q = current.shape
 
         def sum_block(block: Block, rows: Rows) -> tuple[Array, Array]:
-            A, B = 0.0, 0.0
+            A = 0.0
+            B = 0.0
             for s, part in block.parts(i.shape[0], l * i.shape[0]):
                 V = rows.V[s, :]
                 G, C = objective.fit.quadratic(part, V, U, b, safe)

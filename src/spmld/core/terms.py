@@ -88,7 +88,8 @@ class Correlation:
 
     def block_moments(self, n_groups: int, block: Block, rows: Rows) -> Array:
         """Return the S_m of a block, of shape (g, k, k)."""
-        T, k = rows.T, rows.T.shape[1]
+        T = rows.T
+        k = rows.T.shape[1]
         S = namespace(T).zeros((n_groups, k, k), dtype=T.dtype, device=T.device)
         for m, members in enumerate(block.members):
             part = T[members, :] if len(block.members) > 1 else T
@@ -167,7 +168,10 @@ class Objective:
 
     def values(self, problem: Problem, state: State, fit: float | None = None) -> dict[str, float]:
         """Return the value of each term, without the penalty of the pacing. The fit is computed unless it is given."""
-        U, b, Z, n_groups = state.U, state.b, state.Z, problem.sizes.shape[0]
+        U = state.U
+        b = state.b
+        Z = state.Z
+        n_groups = problem.sizes.shape[0]
         active = self.correlation.active
 
         def sum_block(block: Block, rows: Rows) -> tuple[Array, ...]:

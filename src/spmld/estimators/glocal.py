@@ -224,7 +224,9 @@ class GLOCAL(FactoredModel):
 
     def _objective(self, problem: Problem, observed: float, k: int) -> Objective:
         """Return the terms with their weights, multiplied by size factors if `rescale`."""
-        n, (d, l) = problem.n, (self.n_features_in_, problem.n_labels)
+        n = problem.n
+        d = self.n_features_in_
+        l = problem.n_labels
         g = problem.sizes.shape[0]
 
         def scaled(value: float, size: float) -> float:
@@ -248,9 +250,11 @@ class GLOCAL(FactoredModel):
     def _solve(self, problem: Problem, objective: Objective, state: State) -> Result[State]:
         report = partial(report_progress, self)
         run = partial(solve_spmld, problem, extrapolate=self.solver == "exact", callback=report)
-        steps, history = self._steps(), []
+        steps = self._steps()
+        history = []
         if self.n_warmup_iter:
-            uncorrelated, (_, update_V, update_U, update_W) = replace(objective, correlation=Correlation()), steps
+            uncorrelated = replace(objective, correlation=Correlation())
+            _, update_V, update_U, update_W = steps
             order = (update_U, update_V, update_W)
             warm = run(uncorrelated, state, order, max_iter=self.n_warmup_iter, tol=None, stage="warm-up")
             if warm.status is Status.STOPPED:

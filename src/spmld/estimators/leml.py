@@ -117,7 +117,8 @@ class LEML(FactoredModel):
     def _fit(self, samples: Samples | ClusterSamples) -> None:
         largest = samples.largest
         samples = samples.sparsified().to_device(self.device)
-        X, rng = samples.example, check_random_state(self.random_state)
+        X = samples.example
+        rng = check_random_state(self.random_state)
         n, d, l = samples.shape
         few = few_for_factors(samples.n_observed, n * l) and isinstance(samples, Samples) and not is_tensor(X)
         problem = samples.problem(bool(self.fit_intercept), observed_only=few, max_rows=n)
@@ -126,9 +127,12 @@ class LEML(FactoredModel):
         W, H = (move(rng.uniform(size=shape).astype(numpy_dtype(X), copy=False), X) for shape in ((d, k), (l, k)))
         # Huge features would make the first scores huge, from which few iterations do not recover.
         W = W / largest if largest > LARGE_VALUE else W
-        loss, factors = LOSSES[self.loss], Factors(W, H, 0 * H[:, 0])
+        loss = LOSSES[self.loss]
+        factors = Factors(W, H, 0 * H[:, 0])
         options: Any = {"max_iter": self.max_iter, "tol": self.tol, "callback": partial(report_progress, self)}
         result = solve_leml(problem, loss, self.alpha, factors, **options)
         factors = result.state
-        self.feature_weights_, self.label_factors_, self.intercept_ = factors.W, factors.H, factors.b
+        self.feature_weights_ = factors.W
+        self.label_factors_ = factors.H
+        self.intercept_ = factors.b
         set_history(self, result)

@@ -142,7 +142,8 @@ def read_labels(Y: Any, mask: Any = None, *, classes: Any = None, name: str = "Y
     classes = np.asarray(classes)
     signs = np.where(observed_values == classes[1], np.int8(1), np.int8(-1))
     if not complete:
-        observed_signs, signs = signs, np.zeros(values.shape, dtype=np.int8)
+        observed_signs = signs
+        signs = np.zeros(values.shape, dtype=np.int8)
         signs[observed] = observed_signs
     return Labels(signs, classes, names, one_dimensional)
 
@@ -162,7 +163,8 @@ def read_values(
         observed = observed & _read_mask(mask, values.shape)
     one_dimensional = values.ndim == 1
     if one_dimensional:
-        values, observed = values[:, None], observed[:, None]
+        values = values[:, None]
+        observed = observed[:, None]
     if values.dtype.kind == "f":
         observed = observed & ~np.isnan(values)
     elif values.dtype.kind in "OUS":
@@ -187,7 +189,8 @@ def _read_objects(values: NDArray[Any], used: NDArray[np.bool_]) -> tuple[NDArra
 
     Other objects are unchanged. Return also which of them are used and not missing.
     """
-    objects, several = values[used].tolist(), values.shape[1] > 1
+    objects = values[used].tolist()
+    several = values.shape[1] > 1
     try:
         numbers = {value: _object_to_number(value, words=several) for value in dict.fromkeys(objects)}
     except TypeError as error:  # not hashable
@@ -252,7 +255,8 @@ def _read_tensor(Y: Any) -> tuple[NDArray[np.int8], NDArray[Any]] | None:
     if not is_torch_array(Y) or Y.ndim != 2 or not Y.dtype.is_floating_point:
         return None
     xp = namespace(Y)
-    positive, missing = Y == 1, xp.isnan(Y)
+    positive = Y == 1
+    missing = xp.isnan(Y)
     for negative in (0, -1):
         at = xp.equal(Y, negative)
         if bool(xp.all(positive | missing | at)) and bool(xp.any(positive | at)):

@@ -235,7 +235,8 @@ def inference_weights(labels: Labels, inferred: Labels) -> NDArray[np.float64]:
            [0.78, 1.  ],
            [0.78, 1.  ]])
     """
-    positive, negative = inferred.signs > 0, inferred.signs < 0
+    positive = inferred.signs > 0
+    negative = inferred.signs < 0
     frequency = positive.sum(axis=0) / np.maximum(inferred.observed.sum(axis=0), 1)
     # The frequency after inference counts as one more entry, since some labels have few observed ones.
     target = ((positive & labels.observed).sum(axis=0) + frequency) / (labels.observed.sum(axis=0) + 1)
@@ -255,7 +256,8 @@ def _warn_contradictions(
     labels: Labels, entries: NDArray[np.intp], ancestors: NDArray[np.bool_], samples: Sequence[Any] | None
 ) -> None:
     """Warn about negative entries with a positive descendant."""
-    names, listed = _names(labels), []
+    names = _names(labels)
+    listed = []
     for sample, label in entries[:MAX_EXAMPLES]:
         descendant = np.flatnonzero((labels.signs[sample] > 0) & ancestors[:, label])[0]
         listed.append(

@@ -140,7 +140,8 @@ def read_tags(
         row[[index[tag] for tag in items or () if tag in index]] = 1.0
     unknown = {tag: count for tag, count in counts.most_common() if tag not in index}
     merged = {tag: name for tag, name in label.items() if tag != name}
-    n_empty, similar = sum(items is None for items in lists), similar_tags(names)
+    n_empty = sum(items is None for items in lists)
+    similar = similar_tags(names)
     return Tags(Y, names, fields.sep, n_empty, unknown, merged, similar, fields.words, fields.kept)
 
 

@@ -46,7 +46,8 @@ class SortedLabels:
 def sort_rows(signs: Signs, scores: Floats, weights: Floats | None = None) -> SortedLabels:
     """Sort each row of labels, and of their weights, by its scores."""
     order = np.argsort(scores, axis=1)
-    scores, signs = np.take_along_axis(scores, order, axis=1), np.take_along_axis(signs, order, axis=1)
+    scores = np.take_along_axis(scores, order, axis=1)
+    signs = np.take_along_axis(signs, order, axis=1)
     first = np.ones(scores.shape, dtype=bool)
     np.not_equal(scores[:, 1:], scores[:, :-1], out=first[:, 1:])
     ties = None if first.all() else first

@@ -84,7 +84,9 @@ class _Parts:
     def __init__(
         self, amounts: NDArray[Any], sizes: NDArray[np.intp], n_labels: int, rng: np.random.RandomState
     ) -> None:
-        self.amounts, self.n_labels, self.rng = amounts, n_labels, rng
+        self.amounts = amounts
+        self.n_labels = n_labels
+        self.rng = rng
         self.share = sizes / sizes.sum()
         total = amounts.sum(axis=0, dtype=float)
         self.need = self.share[:, None] * total
@@ -111,7 +113,8 @@ class _Parts:
     def _place(self, units: NDArray[np.intp], column: int) -> None:
         """Assign each unit to the subset with the largest need of `column` and, among ties, the most free places."""
         units = units[np.argsort(-self.amounts[units, column].astype(float), kind="stable")]
-        lack, room = self.need[:, column].tolist(), self.need[:, -1].tolist()
+        lack = self.need[:, column].tolist()
+        room = self.need[:, -1].tolist()
         parts = range(len(room))
         chosen = []
         for amount, rows in self.amounts[units][:, [column, -1]].tolist():
@@ -157,11 +160,13 @@ class _Parts:
         Moving the difference v of two units from subset a to subset b changes the sum by
         v' W v (1/s_a + 1/s_b) + 2 v' W (need_a/s_a - need_b/s_b) with the weights W of the columns.
         """
-        given, taken = self._candidates(rich, column, 1), self._candidates(poor, column, -1)
+        given = self._candidates(rich, column, 1)
+        taken = self._candidates(poor, column, -1)
         if moves and np.count_nonzero(self.part == rich) > 1:
             taken = np.append(taken, _NOTHING)
         root = np.sqrt(self.importance)
-        A, B = self._scaled(given, root), self._scaled(taken, root)
+        A = self._scaled(given, root)
+        B = self._scaled(taken, root)
         pull = root * (self.need[rich] / self.share[rich] - self.need[poor] / self.share[poor])
         squares = (A**2).sum(axis=1)[:, None] - 2 * A @ B.T + (B**2).sum(axis=1)
         change = squares * (1 / self.share[rich] + 1 / self.share[poor]) + 2 * ((A @ pull)[:, None] - B @ pull)

@@ -159,7 +159,8 @@ def out_of_fold_scores(cross: CrossFit, models: Sequence[Any], samples: Samples)
 
     They are 0 without a model, and for samples that are not tested.
     """
-    l, dtype = samples.shape[2], numpy_dtype(samples.X)
+    l = samples.shape[2]
+    dtype = numpy_dtype(samples.X)
 
     def score(model: Any, test: NDArray[np.intp]) -> NDArray[Any]:
         if model is None or len(test) == 0:
@@ -346,7 +347,8 @@ def make_folds(
     count = np.zeros(n_samples, dtype=np.intp)
     for _, test in folds:
         count[test] += 1
-    untested, retested = int((count == 0).sum()), int((count > 1).sum())
+    untested = int((count == 0).sum())
+    retested = int((count > 1).sum())
     if untested:
         raise ValueError(f"cv must test each sample, but leaves out {untested} of {n_samples}, got {cv!r}")
     if retested and not repeated:

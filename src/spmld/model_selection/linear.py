@@ -112,7 +112,8 @@ def solve_linear(
     # Groups of labels in threads are faster than threads within the products of a group.
     n_threads = linear_algebra_threads() if n_jobs is None else n_jobs
     with thread_map(n_threads if grouped else 1) as over:
-        design, options = Features(problem.fit_intercept), {"over": over, "reorthogonalize": True, **tolerances}
+        design = Features(problem.fit_intercept)
+        options = {"over": over, "reorthogonalize": True, **tolerances}
         return newton_minimize(problem, loss, design, penalty, B, intercepts=intercepts, **options)
 
 

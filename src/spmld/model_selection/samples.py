@@ -155,7 +155,8 @@ class Samples:
         engine: Engine | None = None,
     ) -> Problem:
         """Return the problem to solve, with arrays of the type of the features; options as in `make_problem`."""
-        X, n = self.X, self.shape[0]
+        X = self.X
+        n = self.shape[0]
         group = np.zeros(n, dtype=np.int8) if group is None else group
         return make_problem(
             X,

@@ -75,7 +75,8 @@ def bound_errors(scores: _Floats, signs: NDArray[np.int8]) -> ErrorBounds:
     (True, True)
     """
     counts = np.stack([_extreme_counts(scores[:, j], signs[:, j]) for j in range(signs.shape[1])])
-    n_observed, n_positives = (signs != 0).sum(axis=0), (signs > 0).sum(axis=0)
+    n_observed = (signs != 0).sum(axis=0)
+    n_positives = (signs > 0).sum(axis=0)
     labels = _bounds(counts, n_observed, n_positives)
     total = _bounds(counts.sum(axis=0, keepdims=True), n_observed.sum(keepdims=True), n_positives.sum(keepdims=True))
     return ErrorBounds(*labels, *(float(bound[0]) for bound in total))
@@ -90,7 +91,8 @@ def upper_limit(k: _Floats | int, m: _Floats | int, confidence: float = CONFIDEN
     >>> float(upper_limit(0, 50).round(3))
     0.058
     """
-    k, m = np.asarray(k, dtype=float), np.asarray(m, dtype=float)
+    k = np.asarray(k, dtype=float)
+    m = np.asarray(m, dtype=float)
     return np.where(k >= m, 1.0, betaincinv(k + 1, np.maximum(m - k, 0.5), confidence))
 
 
@@ -101,9 +103,12 @@ def _extreme_counts(scores: _Floats, signs: NDArray[np.int8]) -> _Floats:
     """
     observed = np.flatnonzero(signs)
     order = observed[np.argsort(scores[observed], kind="stable")]
-    sorted_scores, positive = scores[order], signs[order] > 0
-    n, n_positives = len(order), int(positive.sum())
-    low, high = np.ceil(TAIL_FRACTIONS * n).astype(int), np.ceil(TAIL_FRACTIONS * n_positives).astype(int)
+    sorted_scores = scores[order]
+    positive = signs[order] > 0
+    n = len(order)
+    n_positives = int(positive.sum())
+    low = np.ceil(TAIL_FRACTIONS * n).astype(int)
+    high = np.ceil(TAIL_FRACTIONS * n_positives).astype(int)
     low_positives = [_count_first(sorted_scores, positive, m) for m in low]
     high_negatives = [_count_first(-sorted_scores[::-1], ~positive[::-1], m) for m in high]
     return np.array([low_positives, low, high_negatives, high]).T
@@ -113,7 +118,8 @@ def _count_first(scores: _Floats, chosen: NDArray[np.bool_], m: int) -> float:
     """Return the number of chosen entries among the first m, in expectation over the order of equal scores."""
     if m == 0:
         return 0.0
-    start, stop = np.searchsorted(scores, scores[m - 1], "left"), np.searchsorted(scores, scores[m - 1], "right")
+    start = np.searchsorted(scores, scores[m - 1], "left")
+    stop = np.searchsorted(scores, scores[m - 1], "right")
     return float(chosen[:start].sum() + chosen[start:stop].mean() * (m - start))
 
 
