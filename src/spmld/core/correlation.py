@@ -8,6 +8,11 @@ from spmld.core.losses import Array
 from spmld.core.problem import Problem, State
 from spmld.core.terms import Objective
 
+EXTRAPOLATION_GROWTH = 1.5
+"""Factor of the length of an extrapolation after a success; after a failure, the length is halved."""
+MAX_EXTRAPOLATION = 30.0
+"""Maximum length of an extrapolation, from which five failures lead back to a length below 1."""
+
 
 def normalize_rows(Z: Array) -> Array:
     """Scale rows to unit length; zero rows stay zero."""
@@ -43,9 +48,10 @@ def mix(H: Array, U: Array, Z: Array, sweeps: int = 100, tol: float = 1e-6, roun
         far = normalize_rows(Z + length[:, None, None] * (Z - old))
         far_Q, far_value = product(far)
         better = far_value < value
-        Z, Q = (xp.where(better[:, None, None], a, b) for a, b in ((far, Z), (far_Q, Q)))
+        Z = xp.where(better[:, None, None], far, Z)
+        Q = xp.where(better[:, None, None], far_Q, Q)
         value = xp.where(better, far_value, value)
-        length = xp.where(better, xp.clip(1.5 * length, None, 30.0), length / 2)
+        length = xp.where(better, xp.clip(EXTRAPOLATION_GROWTH * length, None, MAX_EXTRAPOLATION), length / 2)
         if xp.all(before - value <= tol * first):
             break
     return Z

@@ -2,23 +2,24 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 from itertools import groupby
 from math import isfinite
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 from spmld._arrays import namespace
-from spmld.core.correlation import UpdateZ
+from spmld.core.correlation import EXTRAPOLATION_GROWTH, MAX_EXTRAPOLATION, UpdateZ
 from spmld.core.iteration import Record, Result, iterate
 from spmld.core.losses import Array
-from spmld.core.problem import Block, Problem, Rows, State, split_rows, update_rows
+from spmld.core.problem import Block, Problem, Rows, State, split_rows
 from spmld.core.steps import BlockUpdate, UpdateU, UpdateV, UpdateW
 from spmld.core.terms import Objective
 
 EXACT: tuple[BlockUpdate, ...] = (UpdateZ(), UpdateV(), UpdateU(), UpdateW())
 REDUCTION = 0.1
 """Factor by which a block update reduces the gradient of its block."""
+NEGLIGIBLE = 1e-3
+"""An objective below this fraction of its first value has converged if it changes by `tol` times that."""
 
 
 def exact_steps(tol: float | None, *, reproducible: bool = False) -> tuple[BlockUpdate, ...]:
@@ -100,8 +101,7 @@ def solve_spmld(
         change = abs(last.value - value)
         state, paced = update_P(problem, objective, state, pacing, t)  # lines 9 and 10
         value, record = _describe(problem, objective, state, paced, terms)
-        # An objective that is almost 0 relative to its first value has converged, too.
-        small = tol is not None and change <= tol * max(abs(last.value), 1e-3 * abs(initial))
+        small = tol is not None and change <= tol * max(abs(last.value), NEGLIGIBLE * abs(initial))
         converged = small and t > 1 and (paced.ended or record["mean_weight"] >= 1)
         return _Point(state, updated, value, length), record, converged
 
@@ -116,10 +116,14 @@ def update_P(
     if pacing is None:
         return state, NO_PACING
     losses = problem.map(lambda block, rows: objective.coupling.losses(rows.V, rows.T), state.rows)
-    blocks = problem.engine.in_memory(losses)
-    paced = pacing(t - 1, namespace(state.U).concat(blocks) if blocks else losses)
-    weights = split_rows(paced.weights, problem.counts) if blocks else paced.weights
-    return update_rows(problem, state, lambda block, rows, P: replace(rows, P=P), weights), paced
+    if problem.engine.in_memory:
+        paced = pacing(t - 1, namespace(state.U).concat(losses))
+        weights = split_rows(paced.weights, problem.counts)
+    else:
+        paced = pacing(t - 1, losses)
+        weights = paced.weights
+    rows = problem.map(lambda block, rows, P: replace(rows, P=P), state.rows, weights)
+    return replace(state, rows=rows), paced
 
 
 def guarded(
@@ -136,11 +140,9 @@ def guarded(
     squared loss is its own model, and steps that do not model the fit cannot raise the objective, so these are not
     evaluated. Either all steps model the fit, or none does.
     """
-
-    def apply(safe: bool) -> State:
-        return reduce(lambda state, step: step(problem, objective, state, safe), steps, state)
-
-    new = apply(False)
+    new = state
+    for step in steps:
+        new = step(problem, objective, new, False)
     if not steps[0].models_fit:
         return new, ceiling, fit
     if objective.fit.loss.quadratic:
@@ -149,7 +151,9 @@ def guarded(
     value = sum(terms.values())
     if value <= ceiling:
         return new, value, terms["fit"]
-    return apply(True), ceiling, None
+    for step in steps:
+        state = step(problem, objective, state, True)
+    return state, ceiling, None
 
 
 def try_extrapolation(
@@ -166,11 +170,11 @@ def try_extrapolation(
     def beyond_rows(block: Block, q: Rows, p: Rows) -> Rows:
         return replace(q, V=beyond(p.V, q.V), T=beyond(p.T, q.T))
 
-    far = replace(new, U=beyond(old.U, new.U), b=beyond(old.b, new.b), W=beyond(old.W, new.W))
-    far = update_rows(problem, far, beyond_rows, old.rows)
+    rows = problem.map(beyond_rows, new.rows, old.rows)
+    far = replace(new, U=beyond(old.U, new.U), b=beyond(old.b, new.b), W=beyond(old.W, new.W), rows=rows)
     far_terms = objective.values(problem, far)
     if sum(far_terms.values()) < sum(terms.values()):
-        return far, far_terms, min(1.5 * length, 30.0)
+        return far, far_terms, min(EXTRAPOLATION_GROWTH * length, MAX_EXTRAPOLATION)
     return new, terms, 0.5 * length
 
 

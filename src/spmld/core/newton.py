@@ -73,7 +73,7 @@ def newton_minimize(
     losses = loss if isinstance(loss, tuple) else (loss,) * len(problem.blocks)
     problem, penalty = _in_range(problem, penalty, B)
     objective = LinearObjective(problem, losses, design, penalty, offsets)
-    if not objective.separable or not problem.engine.selects_labels:
+    if not objective.separable or not problem.engine.in_memory:
         return minimize(objective, B, intercepts, until)
     select: Callable[[Any], tuple[LinearObjective, tuple[Any, Any]]]
     if problem.observed_only:

@@ -12,7 +12,7 @@ from spmld.core.conjugate_gradient import conjugate_gradient
 from spmld.core.designs import column_squares
 from spmld.core.entries import Entries
 from spmld.core.losses import Array
-from spmld.core.problem import Block, Problem, Rows, State, set_W, update_rows
+from spmld.core.problem import Block, Problem, Rows, State, set_W
 from spmld.core.terms import Objective
 
 
@@ -76,7 +76,7 @@ class UpdateV:
                 parts.append(V + solve(axis=1, n_kept=self.n_kept))
             return replace(rows, V=xp.concat(parts))
 
-        return update_rows(problem, state, solve_rows)
+        return replace(state, rows=problem.map(solve_rows, state.rows))
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,8 @@ class UpdateU:
         current = xp.concat([U, b[:, None]], axis=1)[:, :q]
         A, gradient = self._normal_equations(problem, objective, state, current, safe)
         if correlation.active:
-            H = _pad(correlation.moments(problem, state), q)
+            E = identity(q, U)[:, :k]  # pads with zeros: intercepts are not part of the correlation term
+            H = E @ (correlation.moments(problem, state) @ E.T)
             gradient = gradient + correlation.gradient_U(H, current, state.Z)
             inverse = xp.linalg.inv(A + xp.sum(H, axis=0))
 
@@ -153,14 +154,6 @@ def _triangle(q: int) -> tuple[Array, Array, Array]:
     position = np.zeros((q, q), dtype=np.intp)
     position[i, j] = position[j, i] = np.arange(len(i))
     return i, j, position.ravel()
-
-
-def _pad(H: Array, q: int) -> Array:
-    """Pad H with zeros to (g, q, q): intercepts are not part of the correlation term."""
-    xp = namespace(H)
-    k = H.shape[1]
-    E = identity(q, H)[:, :k]
-    return E @ (H @ xp.matrix_transpose(E))
 
 
 @dataclass(frozen=True)

@@ -27,10 +27,11 @@ class Fit:
     loss: Loss = field(default_factory=Squared)
 
     def value(self, block: Block, V: Array, U: Array, b: Array) -> Array:
-        def value(part: Block, V: Array) -> Array:
-            return namespace(U).sum(part.J * self.loss.value(part.Y, part.entries.scores(V, U, b)))
-
-        return sum(value(part, V[s, :]) for s, part in block.parts(U.shape[1]))
+        total = 0.0
+        for s, part in block.parts(U.shape[1]):
+            losses = self.loss.value(part.Y, part.entries.scores(V[s, :], U, b))
+            total = total + namespace(U).sum(part.J * losses)
+        return total
 
     def slope(self, block: Block, V: Array, U: Array, b: Array) -> Array:
         """Return D, the derivative in the scores. The gradients are D U in V, D^T V in U and D^T 1 in b."""

@@ -274,9 +274,9 @@ class GLOCAL(FactoredModel):
         self.feature_weights_, self.latent_offsets_ = scaler.unscale(state.W) if scaler else unscaled
         self.intercept_ = state.b - state.U @ self.latent_offsets_
         self.correlation_factors_ = state.Z
-        if rows := problem.engine.in_memory(state.rows):
-            self.latent_labels_ = xp.concat([block.V for block in rows])
-            self.self_paced_weights_ = xp.concat([block.P for block in rows])
+        if problem.engine.in_memory:
+            self.latent_labels_ = xp.concat([rows.V for rows in state.rows])
+            self.self_paced_weights_ = xp.concat([rows.P for rows in state.rows])
         self.group_sizes_ = to_numpy(problem.sizes)
         self.converged_ = result.status is Status.CONVERGED
         set_history(self, result)

@@ -108,7 +108,7 @@ def solve_linear(
     **tolerances: Any,
 ) -> Minimum:
     """Minimize the loss of linear models plus a penalty, see `newton_minimize`."""
-    grouped = penalty.separable and problem.engine.selects_labels and not hasattr(B, "detach")
+    grouped = penalty.separable and problem.engine.in_memory and not hasattr(B, "detach")
     # Groups of labels in threads are faster than threads within the products of a group.
     n_threads = linear_algebra_threads() if n_jobs is None else n_jobs
     with thread_map(n_threads if grouped else 1) as over:
