@@ -68,11 +68,6 @@ class SparseTensor:
         return other
 
 
-def is_tensor(X: Any) -> bool:
-    """Return whether X is a tensor of torch, or a sparse matrix of tensors."""
-    return not isinstance(X, np.ndarray) and not sp.issparse(X)
-
-
 def to_device(X: Any, device: str | None) -> Any:
     """Return features on a device of torch: arrays as tensors, and sparse matrices as `SparseTensor`.
 

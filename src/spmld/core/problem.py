@@ -19,8 +19,8 @@ import numpy as np
 
 from spmld._arrays import CACHE, MEMORY, budget, n_bytes, namespace, row_slices
 from spmld._threads import limit_threads
-from spmld.core.entries import ALL_ENTRIES, Entries, ObservedEntries
 from spmld.core.losses import Array
+from spmld.core.observed import ALL_ENTRIES, Entries, ObservedEntries
 
 Combine = Callable[[Any, Any], Any]
 

@@ -78,6 +78,14 @@ def scale(X: Any, mean: Any, factor: Any) -> Any:
     return X * float(factor)
 
 
+def unscale(W: Any, mean: Any, factor: Any) -> tuple[Any, Any]:
+    """Return weights of the original features and offsets: ``scale(X) @ W`` equals ``X @ weights - offsets``."""
+    xp = namespace(W)
+    weights = W * (float(factor) if isinstance(factor, float) else on_device(factor, W)[:, None])
+    means = on_device(mean, W) + xp.zeros_like(W[:, 0])
+    return weights, xp.sum(weights * xp.reshape(means, (-1, 1)), axis=0)
+
+
 def power_of_two(largest: Any, X: Any) -> NDArray[Any]:
     """Return powers of two close to the largest values, in the precision of X, so that squares of quotients are exact.
 

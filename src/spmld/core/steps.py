@@ -10,8 +10,8 @@ import numpy as np
 from spmld._arrays import column_major, namespace
 from spmld.core.conjugate_gradient import conjugate_gradient
 from spmld.core.designs import column_squares
-from spmld.core.entries import Entries
 from spmld.core.losses import Array
+from spmld.core.observed import Entries
 from spmld.core.problem import Block, Problem, Rows, State, set_W
 from spmld.core.terms import Objective
 

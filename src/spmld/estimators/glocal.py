@@ -12,22 +12,21 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import move, namespace, numpy_dtype, on_accelerator, to_numpy
-from spmld._device import is_tensor
 from spmld._validation import NonNegative, NonNegativeInt, Positive, PositiveInt, RandomState
 from spmld.cluster.samples import ClusterSamples
 from spmld.core.descent import DESCENT
-from spmld.core.entries import few_for_factors
 from spmld.core.initialization import random_init, spectral_init
 from spmld.core.iteration import Result, Status
 from spmld.core.latent_solver import REDUCTION, Pacing, exact_steps, solve_spmld
 from spmld.core.losses import LOSSES
+from spmld.core.observed import few_for_factors
 from spmld.core.problem import Engine, Problem, Rows, State, make_problem
+from spmld.core.scaling import fit_scaling, unscale
 from spmld.core.steps import BlockUpdate, UpdateV
 from spmld.core.terms import Correlation, Coupling, Fit, Objective, Ridge
 from spmld.estimators.inputs import cluster_samples
 from spmld.estimators.linear_models import FactoredModel, align_arrays
 from spmld.estimators.progress import report_progress, set_history
-from spmld.estimators.scaling import FeatureScaler
 from spmld.labels import Labels
 from spmld.model_selection.samples import Samples
 
@@ -179,45 +178,41 @@ class GLOCAL(FactoredModel):
             self._check_distributed()
         samples = samples.sparsified()
         samples = samples if sp.issparse(samples.example) else samples.to_device(self.device)
-        scaler = FeatureScaler(center=self.fit_intercept) if self.standardize else None
-        if scaler is not None:
-            samples = samples.rescale(scaler)
-        mean = samples.total_weight / samples.n_observed
-        if self.rescale and not MIN_MEAN_WEIGHT <= mean <= 1 / MIN_MEAN_WEIGHT:  # only the ratios of weights matter
-            samples = samples.multiply_weights(1 / mean)
+        mean: Any = 0.0
+        factor: Any = 1.0
+        if self.standardize:
+            mean, factor = fit_scaling(samples.total, samples.shape[0], samples.example, self.fit_intercept)
+            samples = samples.scaled(mean, factor)
+        weight = samples.total_weight / samples.n_observed
+        if self.rescale and not MIN_MEAN_WEIGHT <= weight <= 1 / MIN_MEAN_WEIGHT:  # only the ratios of weights matter
+            samples = samples.multiply_weights(1 / weight)
         rng = check_random_state(self.random_state)
         n, _, l = samples.shape
         n_groups = min(self.n_groups, n) if self.local_correlation > 0 else 1
         group = cluster_samples(samples, n_groups, rng) if n_groups > 1 else None
         samples = samples.to_device(self.device)
         like = samples.example
-        few = in_memory and not is_tensor(like) and few_for_factors(samples.n_observed, n * l)
+        few = few_for_factors(samples.n_observed, n * l)
         n_threads = effective_n_jobs(self.n_jobs) if in_memory and not on_accelerator(like) else 1
+
+        def uniform(shape: tuple[int, ...]) -> Any:
+            return move(rng.uniform(size=shape).astype(numpy_dtype(like), copy=False), like)
+
         with Engine().threads(n_threads) as engine:
             problem = samples.problem(self.fit_intercept, group, n_groups, observed_only=few, engine=engine)
-            self._fit_problem(problem, like, samples.total_weight, scaler, rng)
+            k = min(self.n_components, l)
+            objective = self._objective(problem, samples.total_weight, k)
+            state = INITS[self.init](problem, k, self.correlation_rank, uniform)
+            try:
+                result = self._solve(problem, objective, state)
+            except (FloatingPointError, np.linalg.LinAlgError) as error:
+                raise ValueError(f"{error}; scale the values of X or entry_weight") from error
+            self._set_result(problem, objective, result, mean, factor)
 
     def _check_distributed(self) -> None:
         """Validate parameters for features that are not in memory."""
         if self.solver != "exact":
             raise ValueError(f'solver must be "exact" if X is not in memory, got {self.solver!r}')
-
-    def _fit_problem(
-        self, problem: Problem, X: Any, weight: float, scaler: FeatureScaler | None, rng: np.random.RandomState
-    ) -> None:
-        """Fit variables of the array type of X. `weight` is the sum of the entry weights."""
-        k = min(self.n_components, problem.n_labels)
-        objective = self._objective(problem, weight, k)
-
-        def uniform(shape: tuple[int, ...]) -> Any:
-            return move(rng.uniform(size=shape).astype(numpy_dtype(X), copy=False), X)
-
-        state = INITS[self.init](problem, k, self.correlation_rank, uniform)
-        try:
-            result = self._solve(problem, objective, state)
-        except (FloatingPointError, np.linalg.LinAlgError) as error:
-            raise ValueError(f"{error}; scale the values of X or entry_weight") from error
-        self._set_result(problem, objective, result, scaler)
 
     def _n_numbers(self, n: int, d: int, l: int) -> int:
         return 8 * (n + d + l) * min(self.n_components, l)
@@ -264,14 +259,14 @@ class GLOCAL(FactoredModel):
         return replace(result, history=history + result.history)
 
     def _set_result(
-        self, problem: Problem, objective: Objective, result: Result[State], scaler: FeatureScaler | None
+        self, problem: Problem, objective: Objective, result: Result[State], mean: Any, factor: Any
     ) -> None:
+        """Set the fitted attributes, given the means and factors of the scaled features."""
         state = result.state
         self._fitted_objective = objective
         xp = namespace(state.U)
         self.label_factors_ = state.U
-        unscaled = state.W, xp.zeros_like(state.W[0, :])
-        self.feature_weights_, self.latent_offsets_ = scaler.unscale(state.W) if scaler else unscaled
+        self.feature_weights_, self.latent_offsets_ = unscale(state.W, mean, factor)
         self.intercept_ = state.b - state.U @ self.latent_offsets_
         self.correlation_factors_ = state.Z
         if problem.engine.in_memory:

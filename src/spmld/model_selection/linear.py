@@ -6,17 +6,17 @@ Noise rates, consensus and label frequencies are estimated from the out-of-fold 
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
 from spmld._arrays import move, namespace, numpy_dtype, to_numpy
-from spmld._device import is_tensor
 from spmld._threads import limit_threads, linear_algebra_threads, thread_map
 from spmld.core.designs import Features, Penalty
-from spmld.core.entries import few_for_single_labels
 from spmld.core.initialization import label_means
 from spmld.core.losses import LOSSES, Array, Loss
 from spmld.core.newton import Minimum, newton_minimize
+from spmld.core.observed import few_for_single_labels
 from spmld.core.problem import Block, Problem
 from spmld.labels import Labels
 from spmld.model_selection.cross_fitting import CrossFit
@@ -39,10 +39,8 @@ def linear_problem(samples: Any, fit_intercept: bool, *, separate: bool = True) 
     Only observed entries are stored if labels are fitted faster on their observed rows.
     """
     n, d, l = samples.shape
-    few = False
-    if separate and isinstance(samples, Samples) and not is_tensor(samples.X):
-        observed = samples.n_observed / (n * l)
-        few = few_for_single_labels(n, d, samples.n_values, observed, not isinstance(samples.X, np.ndarray))
+    observed = samples.n_observed / (n * l)
+    few = separate and few_for_single_labels(n, d, samples.n_values, observed, sp.issparse(samples.example))
     # Labels that are fitted in groups need no blocks of samples to bound the memory.
     return samples.problem(fit_intercept, observed_only=few, max_rows=n if separate else None)
 

@@ -56,7 +56,7 @@ class ObservedEntries:
     Examples
     --------
     >>> import numpy as np
-    >>> from spmld.core.entries import ObservedEntries
+    >>> from spmld.core.observed import ObservedEntries
     >>> entries = ObservedEntries.at(np.array([0, 1]), np.array([1, 0]), (2, 2))
     >>> entries.scores(np.array([[1.0], [2.0]]), np.array([[10.0], [20.0]]))
     array([20., 20.])
