@@ -63,7 +63,7 @@ RandomState = Annotated[Any, "random_state"]
 
 SMALLEST = 1e-100
 LARGEST = 1e100
-"""Range of the absolute values of parameters other than 0."""
+"""Range of the absolute values of parameters other than 0, whose squares and inverses must not overflow."""
 
 _CONSTRAINTS: dict[Any, list[Any]] = {
     NoneType: [None],
@@ -121,16 +121,11 @@ class Validated(BaseEstimator):
         params = self.get_params(deep=False)
         _param_validation.validate_parameter_constraints(constraints, params, name)
         for key, value in params.items():
-            _check_size(key, value)
-
-
-def _check_size(name: str, value: Any) -> None:
-    """Raise ValueError for a number whose square or inverse overflows, and for an integer of more than 64 bits."""
-    if isinstance(value, Integral) and abs(int(value)) > np.iinfo(np.int64).max:
-        raise ValueError(f"{name} must be an integer of at most 64 bits, got {value}")
-    size = abs(float(value)) if isinstance(value, Real) else 0.0
-    if 0 < size < SMALLEST or LARGEST < size < np.inf:
-        raise ValueError(f"{name} must be 0 or between {SMALLEST:g} and {LARGEST:g} in size, got {value}")
+            if isinstance(value, Integral) and abs(int(value)) > np.iinfo(np.int64).max:
+                raise ValueError(f"{key} must be an integer of at most 64 bits, got {value}")
+            size = abs(float(value)) if isinstance(value, Real) else 0.0
+            if 0 < size < SMALLEST or LARGEST < size < np.inf:
+                raise ValueError(f"{key} must be 0 or between {SMALLEST:g} and {LARGEST:g} in size, got {value}")
 
 
 def indexable(*arrays: Any) -> list[Any]:

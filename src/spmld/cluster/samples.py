@@ -70,7 +70,7 @@ class FeatureSummary:
         """Raise ValueError for NaN, infinity and values whose squares overflow."""
         if not self.finite:
             raise ValueError("X contains NaN or infinity; impute these values or remove the samples first")
-        check_range(self.largest, self.size, float(np.finfo(self.dtype).max), self.dtype)
+        check_range(self.largest, self.size, np.finfo(self.dtype))
         return self
 
 

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 import numpy as np
 import scipy.sparse as sp
 
-from spmld._arrays import MEMORY, budget, namespace, row_slices
+from spmld._arrays import column_squares, namespace
 from spmld.core.losses import Array
 from spmld.core.problem import Block, Problem
 
@@ -184,16 +184,6 @@ class Penalty:
         if self.intercept:
             A[-1, :] = 0
         return A
-
-
-def column_squares(X: Any, C: Array) -> Array:
-    """Return (X o X)^T C: the diagonal of X^T diag(c_i) X for each column of C. A dense X is squared in slices."""
-    if sp.issparse(X):  # `power` would copy the indices
-        return type(X)((X.data**2, X.indices, X.indptr), shape=X.shape).T @ C
-    if hasattr(X, "power"):
-        return X.power(2).T @ C
-    slices = row_slices(max(1, X.shape[0]), X.shape[1], budget(X, MEMORY))
-    return sum((X[s, :] * X[s, :]).T @ C[s, :] for s in slices)
 
 
 def label_laplacian(problem: Problem, like: Array) -> Array:

@@ -7,9 +7,8 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from spmld._arrays import column_major, namespace
+from spmld._arrays import column_major, column_squares, namespace
 from spmld.core.conjugate_gradient import conjugate_gradient
-from spmld.core.designs import column_squares
 from spmld.core.losses import Array
 from spmld.core.observed import Entries
 from spmld.core.problem import Block, Problem, Rows, State, set_W
@@ -138,22 +137,19 @@ class UpdateU:
             return A, B
 
         # The systems are symmetric: half of their entries are computed.
-        i, j, position = (xp.asarray(index, device=U.device) for index in _triangle(q))
+        rows, columns = np.triu_indices(q)
+        position = np.zeros((q, q), dtype=np.intp)
+        position[rows, columns] = np.arange(len(rows))
+        position[columns, rows] = np.arange(len(rows))
+        i = xp.asarray(rows, device=U.device)
+        j = xp.asarray(columns, device=U.device)
         A, B = problem.sum(sum_block, state.rows)
-        A = xp.take(A, position, axis=1)
+        A = xp.take(A, xp.asarray(position.ravel(), device=U.device), axis=1)
         penalty = objective.ridge.tU * xp.ones_like(U)
         if problem.fit_intercept:
             missing = xp.astype(A[:, -1:] == 0, U.dtype)  # keeps the intercept of a label without observed entries at 0
             penalty = xp.concat([penalty, missing], axis=1)
         return xp.reshape(A, (l, q, q)) + penalty[:, :, None] * identity(q, U), B + penalty * current
-
-
-def _triangle(q: int) -> tuple[Array, Array, Array]:
-    """Return the rows and columns of the upper triangle of a matrix, and the index of each entry of it there."""
-    i, j = np.triu_indices(q)
-    position = np.zeros((q, q), dtype=np.intp)
-    position[i, j] = position[j, i] = np.arange(len(i))
-    return i, j, position.ravel()
 
 
 @dataclass(frozen=True)

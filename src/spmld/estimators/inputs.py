@@ -42,8 +42,14 @@ def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
         check_sparse(X)
     if not array_api_compat.is_torch_array(X):
         X = validate_data(estimator, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset)
-        check_overflow(X)
-        return X
+    else:
+        X = validate_data(estimator, _check_tensor(X), reset=reset, skip_check_array=True)  # names and number
+    check_range(largest_value(X), X.shape[0] * X.shape[1], namespace(X).finfo(X.dtype))
+    return X
+
+
+def _check_tensor(X: Any) -> Any:
+    """Return a torch tensor as a matrix of finite floating-point numbers."""
     check_tensor(X, "X")
     xp = namespace(X)
     X = X.detach()
@@ -55,8 +61,7 @@ def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
         X = xp.astype(X, xp.float32 if X.dtype.itemsize == 2 and X.dtype.is_floating_point else xp.float64)
     if not bool(xp.all(xp.isfinite(X))):
         raise ValueError("X contains NaN or infinity; impute these values or remove the samples first")
-    check_overflow(X)
-    return validate_data(estimator, X, reset=reset, skip_check_array=True)  # names and number of the features
+    return X
 
 
 def check_labels(estimator: BaseEstimator, X: Any, Y: Any, mask: Any, *, classes: Any = None) -> Labels:
@@ -116,10 +121,8 @@ def check_rates(estimator: Any, n_labels: int) -> NoiseRates:
     return rates
 
 
-def check_trusted(estimator: Any, trusted: Any, *, in_memory: bool) -> None:
+def check_trusted(estimator: Any, *, in_memory: bool) -> None:
     """Raise ValueError if a fit would ignore verified entries."""
-    if trusted is None:
-        return
     if not in_memory:
         raise ValueError("trusted is not supported if X is not in memory; leave it out")
     if not estimator.uses_trusted():
@@ -143,8 +146,3 @@ def _check_rate(estimator: Any, name: str, n_labels: int) -> np.ndarray:
     if values.shape not in ((), (n_labels,)) or not ((values >= 0) & (values < 1)).all():
         raise ValueError(f"{name} must be a number in [0, 1), or an array with one for each label, got {rate!r}")
     return values + np.zeros(n_labels)
-
-
-def check_overflow(X: Any) -> None:
-    """Raise ValueError if sums of squares of the features may overflow."""
-    check_range(largest_value(X), X.shape[0] * X.shape[1], float(namespace(X).finfo(X.dtype).max), X.dtype)

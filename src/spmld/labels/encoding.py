@@ -128,10 +128,11 @@ def read_labels(Y: Any, mask: Any = None, *, classes: Any = None, name: str = "Y
         return Y if mask is None else replace(Y, signs=Y.signs * _read_mask(mask, Y.shape))
     if sp.issparse(Y):
         return _read_sparse(Y, mask, classes, name)
-    check_tensor(Y, name)
-    tensor = _read_tensor(Y) if mask is None and classes is None else None
-    if tensor is not None:
-        return Labels(*tensor)
+    if is_torch_array(Y) and mask is None and classes is None:
+        check_tensor(Y, name)
+        tensor = _read_tensor(Y)
+        if tensor is not None:
+            return Labels(*tensor)
     values, observed, names, one_dimensional = read_values(Y, mask, name)
     complete = observed.all()
     observed_values = values if complete else values[observed]
@@ -252,7 +253,7 @@ def _read_tensor(Y: Any) -> tuple[NDArray[np.int8], NDArray[Any]] | None:
 
     A sign takes an eighth of the memory of a number, or less, so that large tensors leave their device quickly.
     """
-    if not is_torch_array(Y) or Y.ndim != 2 or not Y.dtype.is_floating_point:
+    if Y.ndim != 2 or not Y.dtype.is_floating_point:
         return None
     xp = namespace(Y)
     positive = Y == 1
