@@ -117,14 +117,6 @@ def _select_columns(objective: LinearObjective, columns: Any) -> tuple[LinearObj
     return objective.columns(columns), (slice(None), columns)
 
 
-def minimize(objective: LinearObjective, B: Array, intercepts: Array | None, until: Tolerances) -> Minimum:
-    """Minimize for all columns at once, as described in `newton_minimize`."""
-    G = objective.derivatives(0 * B, objective.scores_at_zero(B, 0.0 if intercepts is None else intercepts))[0]
-    alone = intercepts is not None and objective.separable
-    goal = goals(objective, G, until.tol) if alone else until.tol * objective.norm(G) + tiny(B)
-    return minimize_columns(objective, B, goal, until)
-
-
 def goals(objective: LinearObjective, G: Array, tol: float) -> Array:
     """Return the norms at which to stop independent columns, given the gradient of a model without features.
 
@@ -143,9 +135,12 @@ def goals(objective: LinearObjective, G: Array, tol: float) -> Array:
     return xp.where((positives > 0) & (negatives > 0), goal, xp.ones_like(goal) * xp.inf)
 
 
-def minimize_columns(objective: LinearObjective, B: Array, goal: Array, until: Tolerances) -> Minimum:
-    """Minimize for all columns at once, until the norm of the gradient is at most `goal`."""
+def minimize(objective: LinearObjective, B: Array, intercepts: Array | None, until: Tolerances) -> Minimum:
+    """Minimize for all columns at once, as described in `newton_minimize`."""
     xp = namespace(B)
+    G = objective.derivatives(0 * B, objective.scores_at_zero(B, 0.0 if intercepts is None else intercepts))[0]
+    alone = intercepts is not None and objective.separable
+    goal = goals(objective, G, until.tol) if alone else until.tol * objective.norm(G) + tiny(B)
     active = xp.arange(B.shape[1], device=B.device)
     result = B
     S = objective.scores(B)

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, clone
 
 from spmld._arrays import move, namespace, numpy_dtype, to_numpy
 from spmld._threads import limit_threads, linear_algebra_threads, thread_map
-from spmld.core.designs import Features, Penalty
+from spmld.core.designs import Features, Penalty, label_laplacian
 from spmld.core.initialization import label_means
 from spmld.core.losses import LOSSES, Array, Loss
 from spmld.core.newton import Minimum, newton_minimize
@@ -84,35 +84,37 @@ def _can_be_learned(problem: Problem) -> NDArray[np.bool_]:
     return positives & negatives if problem.fit_intercept else positives | negatives
 
 
-def mean_signs(problem: Problem, like: Any) -> Array:
-    """Return the mean sign of each label, or zeros for models without intercepts."""
-    zeros = move(np.zeros(problem.n_labels, dtype=numpy_dtype(like)), like)
-    return label_means(problem, zeros) if problem.fit_intercept else zeros
-
-
-def frequency_log_odds(means: Array) -> Array:
-    """Return the log-odds of the frequency of positives, which is finite even for labels with one sign only."""
-    return 2 * namespace(means).atanh(MAX_MEAN * means)
-
-
 def solve_linear(
     problem: Problem,
     loss: Loss | tuple[Loss, ...],
-    penalty: Penalty,
-    B: Array,
-    intercepts: Array,
+    t: float,
+    like: Any,
     *,
+    label_graph_penalty: float = 0.0,
+    last: Any = None,
     n_jobs: int | None = None,
     **tolerances: Any,
 ) -> Minimum:
-    """Minimize the loss of linear models plus a penalty, see `newton_minimize`."""
-    grouped = penalty.separable and problem.engine.in_memory and not hasattr(B, "detach")
+    """Minimize the loss of linear models plus t/2 (|W|^2 + g tr(W L W^T)), g the label graph penalty.
+
+    The initial values are those of `initial_parameters`. `tolerances` are those of `newton_minimize`.
+    """
+    intercepts = move(np.zeros(problem.n_labels, dtype=numpy_dtype(like)), like)
+    if problem.fit_intercept:
+        intercepts = label_means(problem, intercepts)
+        if (loss[0] if isinstance(loss, tuple) else loss).scores_are_log_odds:
+            intercepts = 2 * namespace(intercepts).atanh(MAX_MEAN * intercepts)
+    B = initial_parameters(problem, intercepts, like, last)
+    separate = label_graph_penalty == 0
+    laplacian = None if separate else label_laplacian(problem, B)
+    penalty = Penalty(t, problem.fit_intercept, laplacian, t * label_graph_penalty)
+    design = Features(problem.fit_intercept)
     # Groups of labels in threads are faster than threads within the products of a group.
+    grouped = separate and problem.engine.in_memory and not hasattr(B, "detach")
     n_threads = linear_algebra_threads() if n_jobs is None else n_jobs
     with thread_map(n_threads if grouped else 1) as over:
-        design = Features(problem.fit_intercept)
-        options = {"over": over, "reorthogonalize": True, **tolerances}
-        return newton_minimize(problem, loss, design, penalty, B, intercepts=intercepts, **options)
+        options: Any = {"intercepts": intercepts, "over": over, "reorthogonalize": True, **tolerances}
+        return newton_minimize(problem, loss, design, penalty, B, **options)
 
 
 class LogisticModel(BaseEstimator):
@@ -151,10 +153,7 @@ class LogisticModel(BaseEstimator):
         with limit_threads(samples.n_values * samples.shape[2]):
             samples = samples.sparsified().to_device(self.device)
             problem = linear_problem(samples, True)
-            intercepts = frequency_log_odds(mean_signs(problem, samples.X))
-            B = initial_parameters(problem, intercepts, samples.X, self)
-            penalty = Penalty(1 / self.C, True)
-            result = solve_linear(problem, LOSSES["logistic"], penalty, B, intercepts, tol=self.tol)
+            result = solve_linear(problem, LOSSES["logistic"], 1 / self.C, samples.X, last=self, tol=self.tol)
         self.coef_ = to_numpy(result.B[:-1, :].T)
         self.intercept_ = to_numpy(result.B[-1, :])
         return self
