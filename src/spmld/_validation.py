@@ -170,7 +170,7 @@ def closest(name: Any, choices: Iterable[Any]) -> str | None:
     ('Rating ', None)
     """
     by_lower = {str(choice).lower(): str(choice) for choice in choices}
-    matches = difflib.get_close_matches(str(name).lower(), by_lower, n=1, cutoff=0.6)
+    matches = difflib.get_close_matches(str(name).lower(), by_lower, n=1)
     return by_lower[matches[0]] if matches else None
 
 

@@ -23,6 +23,9 @@ from spmld.core.problem import Block, Problem
 from spmld.core.steps import identity
 from spmld.core.terms import square
 
+ROUNDING = 1e-5
+"""Margin of the bound on the curvature for rounding errors of eigenvalues in single precision."""
+
 
 def targets(problem: Problem, dtype: Any) -> Problem:
     """Return the problem with J o Y in place of Y, and weight 1 for every entry."""
@@ -97,7 +100,7 @@ class MapFit:
         blocks = self.problem.blocks
         weight = engine.sum(lambda block: float(xp.max(xp.astype(block.J, G.dtype))), blocks, combine=max)
         top = [float(xp.max(xp.linalg.eigvalsh(A))) for A in (self.M, G)]
-        return (top[0] + self.a * weight * top[1]) * (1 + 1e-5) + float(xp.finfo(G.dtype).smallest_normal) ** 0.5
+        return (top[0] + self.a * weight * top[1]) * (1 + ROUNDING) + float(xp.finfo(G.dtype).smallest_normal) ** 0.5
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,16 @@ from spmld.core.problem import Block, Problem
 
 MIN_COLUMNS = 16
 """Minimum number of independent columns to solve together."""
+LARGE = 1e6
+"""Weights and penalties above this size, or below its inverse, are divided by their size."""
+MAX_FORCING = 0.2
+"""Maximum residual of a Newton direction relative to the gradient, far from the minimum."""
+MIN_DIAGONAL = 1e-6
+"""Added to the diagonal of the preconditioner, relative to its largest entry, because that of rare features is tiny."""
+SUFFICIENT = 1e-4
+"""Minimum decrease of a step relative to the decrease that the slope predicts (Armijo)."""
+MAX_HALVINGS = 30
+"""Maximum number of halvings of a step, after which its column does not change."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +116,7 @@ def _in_range(problem: Problem, penalty: Penalty, B: Array) -> tuple[Problem, Pe
     xp = namespace(B)
     mean = float(problem.sum(lambda block: xp.sum(block.J))) / problem.n
     largest = max(mean, penalty.t, penalty.g)
-    if 1e-6 <= largest <= 1e6:
+    if 1 / LARGE <= largest <= LARGE:
         return problem, penalty
     unit = 2.0 ** round(log2(largest))  # a power of two, so that quotients are exact
     blocks = problem.map(lambda block: replace(block, J=xp.astype(block.J, B.dtype) / unit))
@@ -148,7 +158,7 @@ def minimize(objective: LinearObjective, B: Array, intercepts: Array | None, unt
     eps = float(xp.finfo(B.dtype).eps)
     steps = 0
     exact = True
-    drifts = eps > 1e-12
+    drifts = xp.finfo(B.dtype).bits < 64
     while True:
         G, C = objective.derivatives(B, S)
         norm = objective.norm(G)
@@ -175,7 +185,7 @@ def minimize(objective: LinearObjective, B: Array, intercepts: Array | None, unt
         # A direction need not be more accurate than its curvature: the square root is enough for superlinear
         # convergence. The curvature of a quadratic loss is constant.
         quadratic = objective.losses[0].quadratic
-        forcing = xp.clip(goal / norm if quadratic else xp.sqrt(norm * until.tol / goal), eps, 0.2)
+        forcing = xp.clip(goal / norm if quadratic else xp.sqrt(norm * until.tol / goal), eps, MAX_FORCING)
         direction = _newton_direction(objective, B, C, G, forcing, until)
         B, S, value, stuck = _search(objective, B, S, G, direction, value)
         goal = xp.where(stuck, xp.ones_like(goal) * xp.inf, goal)
@@ -189,7 +199,7 @@ def _newton_direction(
     """Return an approximate Newton direction, by conjugate gradient to a residual of `forcing`."""
     diagonal = objective.diagonal(B, C)
     axis = 0 if objective.separable else None
-    scale = 1 / (diagonal + 1e-6 * namespace(B).max(diagonal, axis=axis) + tiny(B))
+    scale = 1 / (diagonal + MIN_DIAGONAL * namespace(B).max(diagonal, axis=axis) + tiny(B))
     apply = partial(objective.hessian_product, C)
     solve = partial(conjugate_gradient, apply, partial(mul, scale), -G, None, forcing, until.cg_iter)
     return solve(axis=axis, n_kept=until.cg_iter if until.reorthogonalize else 0)
@@ -209,14 +219,14 @@ def _search(
     dS = objective.problem.map(lambda block: objective.design.scores(block, D))
     step = xp.ones_like(value)
     rounding = 8 * float(xp.finfo(B.dtype).eps) * xp.abs(value)
-    for halvings in range(32):
+    for halvings in range(MAX_HALVINGS + 2):
         new = B + step * D
         new_S = objective.problem.engine.map(lambda s, d, step=step: s + step * d, S, dS)
         new_value = objective.value(new, new_S)
-        short = ~(new_value <= value + 1e-4 * step * descent + rounding)  # also if it is NaN
+        short = ~(new_value <= value + SUFFICIENT * step * descent + rounding)  # also if it is NaN
         if not xp.any(short):
             break
-        step = xp.where(short, 0.5 * step if halvings < 30 else 0 * step, step)
+        step = xp.where(short, 0.5 * step if halvings < MAX_HALVINGS else 0 * step, step)
     return new, new_S, new_value, step * descent >= -rounding
 
 

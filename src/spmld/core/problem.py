@@ -269,5 +269,7 @@ def set_W(problem: Problem, state: State, W: Array) -> State:
 
 def set_rows(state: State, **parts: Sequence[Array]) -> State:
     """Replace V, T or P, given in row blocks in memory."""
-    rows = (replace(r, **{name: blocks[i] for name, blocks in parts.items()}) for i, r in enumerate(state.rows))
+    rows = []
+    for r, values in zip(state.rows, zip(*parts.values(), strict=True), strict=True):
+        rows.append(replace(r, **dict(zip(parts, values, strict=True))))
     return replace(state, rows=tuple(rows))

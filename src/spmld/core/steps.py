@@ -92,14 +92,38 @@ class UpdateU:
     models_fit: ClassVar[bool] = True
 
     def __call__(self, problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
-        U = state.U
-        b = state.b
+        U, b = state.U, state.b
         correlation = objective.correlation
         xp = namespace(U)
-        k = U.shape[1]
-        q = U.shape[1] + int(problem.fit_intercept)
+        l, k = U.shape
+        q = k + int(problem.fit_intercept)
         current = xp.concat([U, b[:, None]], axis=1)[:, :q]
-        A, gradient = self._normal_equations(problem, objective, state, current, safe)
+        # The systems are symmetric: half of their entries are computed.
+        upper = np.triu_indices(q)
+        position = np.zeros((q, q), dtype=np.intp)
+        position[upper] = position.T[upper] = np.arange(len(upper[0]))
+        position = xp.asarray(position.ravel(), device=U.device)
+        i, j = (xp.asarray(index, device=U.device) for index in upper)
+
+        def sum_block(block: Block, rows: Rows) -> tuple[Array, Array]:
+            A = 0.0
+            gradient = 0.0
+            for s, part in block.parts(i.shape[0], l * i.shape[0]):
+                V = rows.V[s, :]
+                G, C = objective.fit.quadratic(part, V, U, b, safe)
+                V1 = xp.concat([V, xp.ones_like(V[:, :1])], axis=1)[:, :q]
+                A = A + part.entries.transposed_times(C, products(V1, i, j))
+                gradient = gradient + part.entries.transposed_times(G, V1)
+            return A, gradient
+
+        A, gradient = problem.sum(sum_block, state.rows)
+        A = xp.take(A, position, axis=1)
+        penalty = objective.ridge.tU * xp.ones_like(U)
+        if problem.fit_intercept:
+            missing = xp.astype(A[:, -1:] == 0, U.dtype)  # keeps the intercept of a label without observed entries at 0
+            penalty = xp.concat([penalty, missing], axis=1)
+        A = xp.reshape(A, (l, q, q)) + penalty[:, :, None] * identity(q, U)
+        gradient = gradient + penalty * current
         if correlation.active:
             E = identity(q, U)[:, :k]  # pads with zeros: intercepts are not part of the correlation term
             H = E @ (correlation.moments(problem, state) @ E.T)
@@ -116,40 +140,6 @@ class UpdateU:
         else:
             S = current - xp.linalg.solve(A, gradient[:, :, None])[:, :, 0]
         return replace(state, U=S[:, :k], b=S[:, k] if problem.fit_intercept else b)
-
-    def _normal_equations(
-        self, problem: Problem, objective: Objective, state: State, current: Array, safe: bool
-    ) -> tuple[Array, Array]:
-        """Return the systems and gradients without the correlation term, of shapes (l, q, q) and (l, q)."""
-        U, b = state.U, state.b
-        xp = namespace(U)
-        l, q = current.shape
-
-        def sum_block(block: Block, rows: Rows) -> tuple[Array, Array]:
-            A = 0.0
-            B = 0.0
-            for s, part in block.parts(i.shape[0], l * i.shape[0]):
-                V = rows.V[s, :]
-                G, C = objective.fit.quadratic(part, V, U, b, safe)
-                V1 = xp.concat([V, xp.ones_like(V[:, :1])], axis=1)[:, :q]
-                A = A + part.entries.transposed_times(C, products(V1, i, j))
-                B = B + part.entries.transposed_times(G, V1)
-            return A, B
-
-        # The systems are symmetric: half of their entries are computed.
-        rows, columns = np.triu_indices(q)
-        position = np.zeros((q, q), dtype=np.intp)
-        position[rows, columns] = np.arange(len(rows))
-        position[columns, rows] = np.arange(len(rows))
-        i = xp.asarray(rows, device=U.device)
-        j = xp.asarray(columns, device=U.device)
-        A, B = problem.sum(sum_block, state.rows)
-        A = xp.take(A, xp.asarray(position.ravel(), device=U.device), axis=1)
-        penalty = objective.ridge.tU * xp.ones_like(U)
-        if problem.fit_intercept:
-            missing = xp.astype(A[:, -1:] == 0, U.dtype)  # keeps the intercept of a label without observed entries at 0
-            penalty = xp.concat([penalty, missing], axis=1)
-        return xp.reshape(A, (l, q, q)) + penalty[:, :, None] * identity(q, U), B + penalty * current
 
 
 @dataclass(frozen=True)

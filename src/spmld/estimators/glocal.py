@@ -34,6 +34,9 @@ INITS = {"spectral": spectral_init, "random": random_init}
 MIN_MEAN_WEIGHT = 1e-3
 """Mean entry weight below which, and above the inverse of which, weights are divided by it."""
 
+COMPLETION_TOL = 1e-6
+"""Tolerance of V for given U and W, a convex problem that is cheap to solve accurately."""
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class GLOCAL(FactoredModel):
@@ -291,7 +294,7 @@ class GLOCAL(FactoredModel):
         ridge = replace(self._fitted_objective.ridge, tU=0.0, tW=0.0)
         objective = replace(self._fitted_objective, correlation=Correlation(), ridge=ridge)
         steps = (UpdateV(tol=REDUCTION),)
-        state = solve_spmld(problem, objective, state, steps, extrapolate=False, max_iter=20, tol=1e-6).state
+        state = solve_spmld(problem, objective, state, steps, extrapolate=False, max_iter=20, tol=COMPLETION_TOL).state
         return xp.concat([rows.V for rows in state.rows]) @ U.T + b
 
     def label_correlation(self, group: int | None = None) -> np.ndarray:

@@ -45,7 +45,7 @@ def hamming_loss(
     return average_entries(_is_wrong, *arrays, entry_weight, average, "hamming_loss")
 
 
-def _is_wrong(signs: Signs, predicted: NDArray[np.bool_]) -> Any:
+def _is_wrong(signs: Signs, predicted: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return predicted != (signs > 0)
 
 

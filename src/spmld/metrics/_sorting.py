@@ -30,7 +30,7 @@ class SortedLabels:
     first: Bools | None
 
     @property
-    def n_pairs(self) -> Any:
+    def n_pairs(self) -> NDArray[Any]:
         """Number, or weight, of the pairs of a positive and a negative of each row."""
         return self.positive.sum(axis=1) * self.negative.sum(axis=1)
 
@@ -95,5 +95,5 @@ def top_k(signs: Signs, scores: Floats, k: int) -> tuple[Bools, NDArray[np.intp]
     return np.take_along_axis(signs, columns, axis=1) > 0, columns
 
 
-def _total(counts: NDArray[Any], where: NDArray[Any]) -> Any:
+def _total(counts: NDArray[Any], where: NDArray[Any]) -> NDArray[Any]:
     return np.multiply(counts, where).sum(axis=1, dtype=None if counts.dtype == float else np.int64)

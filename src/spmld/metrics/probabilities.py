@@ -44,7 +44,7 @@ def log_loss(
     return average_entries(_log_loss, *arrays, entry_weight, average, "log_loss")
 
 
-def _log_loss(signs: Signs, probabilities: Floats) -> Any:
+def _log_loss(signs: Signs, probabilities: Floats) -> Floats:
     eps = np.finfo(np.float64).eps
     return -np.log(np.clip(np.where(signs > 0, probabilities, 1 - probabilities), eps, 1 - eps))
 
@@ -70,7 +70,7 @@ def brier_score(
     return average_entries(_brier_score, *arrays, entry_weight, average, "brier_score")
 
 
-def _brier_score(signs: Signs, probabilities: Floats) -> Any:
+def _brier_score(signs: Signs, probabilities: Floats) -> Floats:
     return np.square(probabilities - (signs > 0))
 
 
