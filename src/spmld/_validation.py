@@ -84,8 +84,7 @@ def accepted_values(hint: Any) -> list[Any]:
     >>> [str(constraint) for constraint in accepted_values(Positive | None)]
     ['a float in the range (0.0, inf)', 'None']
     """
-    origin = get_origin(hint)
-    parts = get_args(hint)
+    origin, parts = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
         return [constraint for part in parts for constraint in accepted_values(part)]
     if origin is Annotated:

@@ -60,8 +60,7 @@ def mix(H: Array, U: Array, Z: Array, sweeps: int = 100, tol: float = 1e-6, roun
 def _sweep(G: Array, diagonal: Array, U: Array, Z: Array, Q: Array, rounding: float = 0.0) -> Array:
     """Update each row once, in all groups at once, with Q = U^T Z kept up to date."""
     xp = namespace(U)
-    Z = xp.asarray(Z, copy=True)
-    Q = xp.asarray(Q, copy=True)
+    Z, Q = xp.asarray(Z, copy=True), xp.asarray(Q, copy=True)
     smallest = rounding * xp.max(xp.abs(G), axis=(1, 2)) * xp.sqrt(xp.sum(Q * Q, axis=(1, 2)))
     for i in range(U.shape[0]):
         z = Z[:, i, :]

@@ -136,8 +136,7 @@ class OtherLabels:
 
     def _label_slice(self) -> Array | slice:
         """Return the index of the labels, as a slice if they are consecutive, which needs no copies."""
-        first = int(self.label[0])
-        last = int(self.label[-1])
+        first, last = int(self.label[0]), int(self.label[-1])
         return slice(first, last + 1) if last - first + 1 == self.label.shape[0] else self.label
 
     def _columns(self, B: Array) -> Array:

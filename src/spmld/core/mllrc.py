@@ -96,8 +96,7 @@ class MapFit:
             return Y.T @ Y
 
         G = self.problem.sum(moments, self.signs)
-        engine = self.problem.engine
-        blocks = self.problem.blocks
+        engine, blocks = self.problem.engine, self.problem.blocks
         weight = engine.sum(lambda block: float(xp.max(xp.astype(block.J, G.dtype))), blocks, combine=max)
         top = [float(xp.max(xp.linalg.eigvalsh(A))) for A in (self.M, G)]
         return (top[0] + self.a * weight * top[1]) * (1 + ROUNDING) + float(xp.finfo(G.dtype).smallest_normal) ** 0.5
@@ -141,8 +140,7 @@ def solve_mllrc(fit: MapFit, c: float, *, max_iter: int, tol: float, callback: C
         faster = 0.5 * (1 + (1 + 4 * speed * speed) ** 0.5)
         m = (speed - 1) / faster
         # The gradient is affine in S: at the next Z it needs no pass over rows.
-        new_Z = new.S + m * (new.S - last.S)
-        new_GZ = new.G + m * (new.G - last.G)
+        new_Z, new_GZ = new.S + m * (new.S - last.S), new.G + m * (new.G - last.G)
         converged = float(square(new.S - Z)) ** 0.5 <= goal
         return replace(new, Z=new_Z, GZ=new_GZ, speed=faster), {"objective": new.value, "rank": new.rank}, converged
 

@@ -59,9 +59,7 @@ class UpdateV:
         def solve_rows(block: Block, rows: Rows) -> Rows:
             parts = []
             for s, part in block.parts(U.shape[1]):
-                V = rows.V[s, :]
-                T = rows.T[s, :]
-                P = rows.P[s, :]
+                V, T, P = rows.V[s, :], rows.T[s, :], rows.P[s, :]
                 G, C = objective.fit.quadratic(part, V, U, b, safe)
                 D = objective.coupling.weights(P) + objective.ridge.tV
                 entries = part.entries

@@ -19,8 +19,7 @@ from spmld.cluster.inputs import is_collection, read_collection
 from spmld.cluster.predictions import predict_chunks
 from spmld.cluster.samples import ClusterSamples
 from spmld.estimators.completion import Completion
-from spmld.estimators.inputs import check_features, check_labels, check_trusted, check_weights
-from spmld.estimators.memory import check_memory
+from spmld.estimators.inputs import check_features, check_labels, check_memory, check_trusted, check_weights
 from spmld.estimators.positive_only import check_single_class, complete_labels
 from spmld.estimators.probabilities import score_probabilities
 from spmld.estimators.recording import RECORDER

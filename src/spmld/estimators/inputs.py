@@ -1,7 +1,9 @@
-"""Validation and conversion of the inputs of estimators: features, labels and weights."""
+"""Validation and conversion of the inputs of estimators: features, labels, weights, and their size in memory."""
 
 import warnings
 from dataclasses import replace
+from math import inf
+from pathlib import Path
 from typing import Any
 
 import array_api_compat
@@ -28,6 +30,7 @@ from spmld.labels.entries import read_weights
 from spmld.model_selection.samples import Samples
 from spmld.noise import NoiseRates
 
+GIB = 2**30
 MAX_CLUSTERED = 20_000
 """Maximum number of samples from which clusters are found."""
 
@@ -146,3 +149,30 @@ def _check_rate(estimator: Any, name: str, n_labels: int) -> np.ndarray:
     if values.shape not in ((), (n_labels,)) or not ((values >= 0) & (values < 1)).all():
         raise ValueError(f"{name} must be a number in [0, 1), or an array with one for each label, got {rate!r}")
     return values + np.zeros(n_labels)
+
+
+def available_memory() -> float:
+    """Return the bytes that can still be allocated, as far as the system tells; infinity if it does not."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        return next(1024.0 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration, ValueError, IndexError):
+        return inf
+
+
+def check_memory(estimator: Any, X: Any, y: Any, mapped: int = 0) -> None:
+    """Raise MemoryError if the labels y and the numbers of a fit to X do not fit into memory.
+
+    `mapped` is the number of bytes of X that are in a file, and that a fit reads into memory.
+    """
+    (n, d), l = X.shape, y.shape[1] if len(getattr(y, "shape", ())) == 2 else 1
+    n_bytes = 3 * n * l + X.dtype.itemsize * estimator._n_numbers(n, d, l) + mapped
+    available = available_memory()
+    if n_bytes > available:
+        name = type(estimator).__name__
+        chunks = "pass dask.array.from_array(X) to read X in chunks, " if mapped else ""
+        raise MemoryError(
+            f"{name} needs about {n_bytes / GIB:.1f} GiB for {n} samples, {d} features and {l} labels, and "
+            f"{available / GIB:.1f} GiB are available; {chunks}select features, use fewer labels, or convert X to "
+            "float32"
+        )

@@ -164,8 +164,7 @@ def read_values(
         observed = observed & _read_mask(mask, values.shape)
     one_dimensional = values.ndim == 1
     if one_dimensional:
-        values = values[:, None]
-        observed = observed[:, None]
+        values, observed = values[:, None], observed[:, None]
     if values.dtype.kind == "f":
         observed = observed & ~np.isnan(values)
     elif values.dtype.kind in "OUS":

@@ -235,8 +235,7 @@ def inference_weights(labels: Labels, inferred: Labels) -> NDArray[np.float64]:
            [0.78, 1.  ],
            [0.78, 1.  ]])
     """
-    positive = inferred.signs > 0
-    negative = inferred.signs < 0
+    positive, negative = inferred.signs > 0, inferred.signs < 0
     frequency = positive.sum(axis=0) / np.maximum(inferred.observed.sum(axis=0), 1)
     # The frequency after inference counts as one more entry, since some labels have few observed ones.
     target = ((positive & labels.observed).sum(axis=0) + frequency) / (labels.observed.sum(axis=0) + 1)

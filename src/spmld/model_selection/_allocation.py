@@ -160,13 +160,11 @@ class _Parts:
         Moving the difference v of two units from subset a to subset b changes the sum by
         v' W v (1/s_a + 1/s_b) + 2 v' W (need_a/s_a - need_b/s_b) with the weights W of the columns.
         """
-        given = self._candidates(rich, column, 1)
-        taken = self._candidates(poor, column, -1)
+        given, taken = self._candidates(rich, column, 1), self._candidates(poor, column, -1)
         if moves and np.count_nonzero(self.part == rich) > 1:
             taken = np.append(taken, _NOTHING)
         root = np.sqrt(self.importance)
-        A = self._scaled(given, root)
-        B = self._scaled(taken, root)
+        A, B = self._scaled(given, root), self._scaled(taken, root)
         pull = root * (self.need[rich] / self.share[rich] - self.need[poor] / self.share[poor])
         squares = (A**2).sum(axis=1)[:, None] - 2 * A @ B.T + (B**2).sum(axis=1)
         change = squares * (1 / self.share[rich] + 1 / self.share[poor]) + 2 * ((A @ pull)[:, None] - B @ pull)

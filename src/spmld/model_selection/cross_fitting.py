@@ -347,8 +347,7 @@ def make_folds(
     count = np.zeros(n_samples, dtype=np.intp)
     for _, test in folds:
         count[test] += 1
-    untested = int((count == 0).sum())
-    retested = int((count > 1).sum())
+    untested, retested = int((count == 0).sum()), int((count > 1).sum())
     if untested:
         raise ValueError(f"cv must test each sample, but leaves out {untested} of {n_samples}, got {cv!r}")
     if retested and not repeated:

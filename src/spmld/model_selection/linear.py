@@ -48,19 +48,8 @@ def linear_problem(samples: Any, fit_intercept: bool, *, separate: bool = True) 
 def initial_parameters(problem: Problem, intercepts: Array, like: Any, last: Any = None) -> Array:
     """Return the parameters of models without features or, where a label can be learned, those of the last fit.
 
-    The last fit may have had fewer labels, the first ones. A model without features is the solution for labels that
-    cannot be learned.
-
-    Parameters
-    ----------
-    problem : Problem
-        The problem.
-    intercepts : array of shape (n_labels,)
-        Intercepts of models without features.
-    like : array or sparse matrix
-        An array with the library and the precision of the features.
-    last : object, optional
-        Object with ``coef_`` and ``intercept_`` if it is fitted.
+    The last fit may have had fewer labels, the first ones. A model without features, which has the given intercepts, is
+    the solution for labels that cannot be learned. The parameters have the library and the precision of `like`.
     """
     d, l = problem.n_features, problem.n_labels
     B = np.zeros((d + int(problem.fit_intercept), l), dtype=numpy_dtype(like))

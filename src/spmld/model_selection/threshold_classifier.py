@@ -174,8 +174,7 @@ class ThresholdClassifier(PredictionOutputMixin, ClassifierMixin, MetaEstimatorM
     def _calibrate(self, scores: NDArray[np.float64], signs: NDArray[np.int8]) -> None:
         """Fit the calibration and the decision rule."""
         if not ((signs > 0).any() and (signs < 0).any()):
-            scores = scores[:0]
-            signs = signs[:0]
+            scores, signs = scores[:0], signs[:0]
             names = list_labels(self._labels, np.ones(signs.shape[1], dtype=bool))
             warnings.warn(
                 f"{names}: not calibrated, because there is no observed positive or no observed negative with an "

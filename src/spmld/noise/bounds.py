@@ -75,8 +75,7 @@ def bound_errors(scores: _Floats, signs: NDArray[np.int8]) -> ErrorBounds:
     (True, True)
     """
     counts = np.stack([_extreme_counts(scores[:, j], signs[:, j]) for j in range(signs.shape[1])])
-    n_observed = (signs != 0).sum(axis=0)
-    n_positives = (signs > 0).sum(axis=0)
+    n_observed, n_positives = (signs != 0).sum(axis=0), (signs > 0).sum(axis=0)
     labels = _bounds(counts, n_observed, n_positives)
     total = _bounds(counts.sum(axis=0, keepdims=True), n_observed.sum(keepdims=True), n_positives.sum(keepdims=True))
     return ErrorBounds(*labels, *(float(bound[0]) for bound in total))
@@ -91,8 +90,7 @@ def upper_limit(k: _Floats | int, m: _Floats | int, confidence: float = CONFIDEN
     >>> float(upper_limit(0, 50).round(3))
     0.058
     """
-    k = np.asarray(k, dtype=float)
-    m = np.asarray(m, dtype=float)
+    k, m = np.asarray(k, dtype=float), np.asarray(m, dtype=float)
     return np.where(k >= m, 1.0, betaincinv(k + 1, np.maximum(m - k, 0.5), confidence))
 
 

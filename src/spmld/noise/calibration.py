@@ -199,8 +199,7 @@ class _PooledLoss:
         The Hessian is diagonal in c, which is eliminated.
         """
         slope, curvature = self.likelihood.soft_derivatives(self.targets, a * self.z + b + c[self.labels])
-        residual = self.weights * slope
-        curvature = self.weights * curvature
+        residual, curvature = self.weights * slope, self.weights * curvature
 
         def sums(values: _Floats) -> _Floats:
             return np.asarray(np.bincount(self.labels, values, minlength=len(c)), dtype=float)

@@ -109,8 +109,7 @@ class NoisyLogistic(Loss):
         scale = 1 - self.alpha - self.beta
         positive = xp.exp(-softplus(-f))
         negative = xp.exp(-softplus(f))
-        p = self.alpha + scale * positive
-        q = self.beta + scale * negative
+        p, q = self.alpha + scale * positive, self.beta + scale * negative
         in_score = scale * positive * negative
         return -in_score / xp.where(y > 0, p + TINY, -q - TINY), in_score**2 / (p * q + TINY**2)
 

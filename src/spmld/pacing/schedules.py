@@ -116,8 +116,7 @@ class QuantileSchedule(Validated):
     def fractions(self, iteration: int) -> tuple[float, ...]:
         """Return the fractions of easy entries in an iteration, counted from 0; groups use them cyclically."""
         progress = min(1.0, iteration / (self.n_iter - 1)) if self.n_iter > 1 else 1.0
-        start = np.atleast_1d(self.start)
-        stop = np.atleast_1d(self.stop)
+        start, stop = np.atleast_1d(self.start), np.atleast_1d(self.stop)
         return tuple((start + progress * (stop - start)).tolist())
 
     def parameters(self, iteration: int, losses: Array) -> tuple[Array, Array]:
