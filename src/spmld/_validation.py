@@ -61,8 +61,8 @@ Rate = Annotated[float, RATE]
 ArrayLike = Annotated[Any, "array-like"]
 RandomState = Annotated[Any, "random_state"]
 
-SMALLEST = 1e-100
-LARGEST = 1e100
+SMALLEST_PARAMETER = 1e-100
+LARGEST_PARAMETER = 1e100
 """Range of the absolute values of parameters other than 0, whose squares and inverses must not overflow."""
 
 _CONSTRAINTS: dict[Any, list[Any]] = {
@@ -123,8 +123,10 @@ class Validated(BaseEstimator):
             if isinstance(value, Integral) and abs(int(value)) > np.iinfo(np.int64).max:
                 raise ValueError(f"{key} must be an integer of at most 64 bits, got {value}")
             size = abs(float(value)) if isinstance(value, Real) else 0.0
-            if 0 < size < SMALLEST or LARGEST < size < np.inf:
-                raise ValueError(f"{key} must be 0 or between {SMALLEST:g} and {LARGEST:g} in size, got {value}")
+            if 0 < size < SMALLEST_PARAMETER or LARGEST_PARAMETER < size < np.inf:
+                raise ValueError(
+                    f"{key} must be 0 or between {SMALLEST_PARAMETER:g} and {LARGEST_PARAMETER:g} in size, got {value}"
+                )
 
 
 def indexable(*arrays: Any) -> list[Any]:

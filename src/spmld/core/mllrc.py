@@ -23,7 +23,7 @@ from spmld.core.problem import Block, Problem
 from spmld.core.steps import identity
 from spmld.core.terms import square
 
-ROUNDING = 1e-5
+EIGENVALUE_MARGIN = 1e-5
 """Margin of the bound on the curvature for rounding errors of eigenvalues in single precision."""
 
 
@@ -99,7 +99,9 @@ class MapFit:
         engine, blocks = self.problem.engine, self.problem.blocks
         weight = engine.sum(lambda block: float(xp.max(xp.astype(block.J, G.dtype))), blocks, combine=max)
         top = [float(xp.max(xp.linalg.eigvalsh(A))) for A in (self.M, G)]
-        return (top[0] + self.a * weight * top[1]) * (1 + ROUNDING) + float(xp.finfo(G.dtype).smallest_normal) ** 0.5
+        return (top[0] + self.a * weight * top[1]) * (1 + EIGENVALUE_MARGIN) + float(
+            xp.finfo(G.dtype).smallest_normal
+        ) ** 0.5
 
 
 @dataclass(frozen=True)
