@@ -17,6 +17,9 @@ CACHE = 200_000
 MEMORY = 2**22
 """Maximum size of a slice whose temporary arrays should fit into memory."""
 
+OVERFLOW_MARGIN = 1e3
+"""Factor that is left for coefficients when squares of features must not overflow."""
+
 ACCELERATOR = 2**28
 """Maximum size of a slice on an accelerator, where many small operations take longer than a large one."""
 
@@ -63,10 +66,12 @@ def count_nonzero(X: Any) -> int:
     return int(X.nnz if sp.issparse(X) else xp.sum(xp.astype(X != 0, xp.int64)))
 
 
-def check_range(largest: float, size: int, limit: float, dtype: Any) -> None:
-    """Raise ValueError if the sum of the squares of `size` numbers may exceed the limit."""
-    if largest > (limit / size) ** 0.5 / 1e3:
-        raise ValueError(f"X contains values too large for {dtype}, got {largest:.3g}; scale the features first")
+def check_range(largest: float, size: int, precision: Any) -> None:
+    """Raise ValueError if the sum of the squares of `size` numbers may overflow; `precision` is the `finfo` of X."""
+    if largest > (float(precision.max) / size) ** 0.5 / OVERFLOW_MARGIN:
+        raise ValueError(
+            f"X contains values too large for {precision.dtype}, got {largest:.3g}; scale the features first"
+        )
 
 
 def n_bytes(value: Any) -> int:
@@ -231,6 +236,16 @@ def row_slices(n_rows: int, n_columns: int, budget: int = MEMORY) -> Iterator[sl
     """
     step = max(1, budget // max(1, n_columns))
     return (slice(start, start + step) for start in range(0, n_rows, step))
+
+
+def column_squares(X: Any, C: Any) -> Any:
+    """Return (X o X)^T C: the diagonal of X^T diag(c_i) X for each column of C. A dense X is squared in slices."""
+    if sp.issparse(X):  # `power` would copy the indices
+        return type(X)((X.data**2, X.indices, X.indptr), shape=X.shape).T @ C
+    if hasattr(X, "power"):
+        return X.power(2).T @ C
+    slices = row_slices(max(1, X.shape[0]), X.shape[1], budget(X, MEMORY))
+    return sum((X[s, :] * X[s, :]).T @ C[s, :] for s in slices)
 
 
 def lowest_columns(keys: np.ndarray, k: int) -> np.ndarray:

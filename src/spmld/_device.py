@@ -23,7 +23,9 @@ class SparseTensor:
     """
 
     def __init__(self, X: Any, device: Any):
-        self.shape, self.nnz, self.device = X.shape, int(X.nnz), device
+        self.shape = X.shape
+        self.nnz = int(X.nnz)
+        self.device = device
         self._source = X
         self._pair = _to_tensor(X.tocsr(), device), _to_tensor(X.T.tocsr(), device)
 
@@ -58,14 +60,12 @@ class SparseTensor:
 
     def _like(self, source: Any, pair: Any) -> Self:
         other = object.__new__(type(self))
-        other.shape, other.nnz, other.device = source.shape, self.nnz, self.device
-        other._source, other._pair = source, pair
+        other.shape = source.shape
+        other.nnz = self.nnz
+        other.device = self.device
+        other._source = source
+        other._pair = pair
         return other
-
-
-def is_tensor(X: Any) -> bool:
-    """Return whether X is a tensor of torch, or a sparse matrix of tensors."""
-    return not isinstance(X, np.ndarray) and not sp.issparse(X)
 
 
 def to_device(X: Any, device: str | None) -> Any:

@@ -17,23 +17,9 @@ def label_scores(
 ) -> NDArray[np.float64]:
     """Return the scores of a fitted estimator as one column for each label.
 
-    Parameters
-    ----------
-    estimator : fitted estimator
-        Its `response_method` may return an array of shape (n_samples, n_labels), a vector or two columns for one
-        label, or one array of shape (n_samples, n_classes) for each label.
-    X : array-like of shape (n_samples, n_features)
-        Samples.
-    response_method : {"decision_function", "predict_proba"}
-        Method to call.
-    classes : ndarray of shape (2,)
-        Negative and positive class.
-    n_labels : int
-        Number of labels.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_labels)
+    The method `response_method` of the estimator may return an array of shape (n_samples, n_labels), a vector or two
+    columns for one label, or one array of shape (n_samples, n_classes) for each label. `classes` are the negative and
+    the positive one.
 
     Examples
     --------
@@ -70,14 +56,7 @@ def label_scores(
 def select_positive(scores: list[Any], fitted_classes: Any, classes: NDArray[Any]) -> NDArray[Any]:
     """Return the scores of the positive class of each label, of a list with the scores of all classes of each label.
 
-    Parameters
-    ----------
-    scores : list of ndarray of shape (n_samples, n_classes)
-        Scores of the classes of each label.
-    fitted_classes : list of ndarray
-        Classes of each label; a label that was fitted on one class has one column.
-    classes : ndarray of shape (2,)
-        Negative and positive class.
+    A label that was fitted on one class has one column. `classes` are the negative and the positive one.
 
     Examples
     --------

@@ -27,12 +27,7 @@ def _controller() -> ThreadpoolController:
 
 @contextmanager
 def limit_threads(size: int = 0) -> Iterator[None]:
-    """Use one thread in linear algebra, unless the products have many multiplications.
-
-    Parameters
-    ----------
-    size : int, default=0
-        Number of multiplications of the largest products.
+    """Use one thread in linear algebra, unless the largest products have many multiplications, given by `size`.
 
     Examples
     --------

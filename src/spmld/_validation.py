@@ -61,8 +61,9 @@ Rate = Annotated[float, RATE]
 ArrayLike = Annotated[Any, "array-like"]
 RandomState = Annotated[Any, "random_state"]
 
-SMALLEST, LARGEST = 1e-100, 1e100
-"""Range of the absolute values of parameters other than 0."""
+SMALLEST_PARAMETER = 1e-100
+LARGEST_PARAMETER = 1e100
+"""Range of the absolute values of parameters other than 0, whose squares and inverses must not overflow."""
 
 _CONSTRAINTS: dict[Any, list[Any]] = {
     NoneType: [None],
@@ -115,19 +116,17 @@ class Validated(BaseEstimator):
 
     def _validate_params(self) -> None:
         constraints = {**parameter_constraints(type(self)), **self._parameter_constraints}
-        name, params = type(self).__name__, self.get_params(deep=False)
+        name = type(self).__name__
+        params = self.get_params(deep=False)
         _param_validation.validate_parameter_constraints(constraints, params, name)
         for key, value in params.items():
-            _check_size(key, value)
-
-
-def _check_size(name: str, value: Any) -> None:
-    """Raise ValueError for a number whose square or inverse overflows, and for an integer of more than 64 bits."""
-    if isinstance(value, Integral) and abs(int(value)) > np.iinfo(np.int64).max:
-        raise ValueError(f"{name} must be an integer of at most 64 bits, got {value}")
-    size = abs(float(value)) if isinstance(value, Real) else 0.0
-    if 0 < size < SMALLEST or LARGEST < size < np.inf:
-        raise ValueError(f"{name} must be 0 or between {SMALLEST:g} and {LARGEST:g} in size, got {value}")
+            if isinstance(value, Integral) and abs(int(value)) > np.iinfo(np.int64).max:
+                raise ValueError(f"{key} must be an integer of at most 64 bits, got {value}")
+            size = abs(float(value)) if isinstance(value, Real) else 0.0
+            if 0 < size < SMALLEST_PARAMETER or LARGEST_PARAMETER < size < np.inf:
+                raise ValueError(
+                    f"{key} must be 0 or between {SMALLEST_PARAMETER:g} and {LARGEST_PARAMETER:g} in size, got {value}"
+                )
 
 
 def indexable(*arrays: Any) -> list[Any]:
@@ -172,7 +171,7 @@ def closest(name: Any, choices: Iterable[Any]) -> str | None:
     ('Rating ', None)
     """
     by_lower = {str(choice).lower(): str(choice) for choice in choices}
-    matches = difflib.get_close_matches(str(name).lower(), by_lower, n=1, cutoff=0.6)
+    matches = difflib.get_close_matches(str(name).lower(), by_lower, n=1)
     return by_lower[matches[0]] if matches else None
 
 

@@ -9,7 +9,7 @@ from spmld.core.designs import Features, Penalty
 from spmld.core.initialization import label_means, random_init, spectral_init, subspace_iteration
 from spmld.core.losses import LOSSES
 from spmld.core.newton import newton_minimize
-from spmld.core.problem import Engine, ThreadEngine, make_problem
+from spmld.core.problem import Engine, make_problem
 
 from .cases import make_case
 
@@ -92,7 +92,7 @@ def test_blocks_have_the_requested_size_or_one_per_thread():
     for options, counts in (
         ({}, (10,)),
         ({"block_rows": 4}, (4, 4, 2)),
-        ({"engine": ThreadEngine(None, 3)}, (4, 4, 2)),
+        ({"engine": Engine(n_threads=3)}, (4, 4, 2)),
     ):
         problem = make_problem(X, Y, J, group, 2, **options)
         assert problem.counts == counts

@@ -28,11 +28,11 @@ class DaskEngine(Engine):
         The client of the cluster.
     """
 
-    selects_labels: ClassVar[bool] = False
-    threaded: ClassVar[bool] = False
+    in_memory: ClassVar[bool] = False
     steps_per_pass: ClassVar[int] = 4
 
     def __init__(self, client: Any):
+        super().__init__()
         self._client = client
 
     def map(self, function: Callable[..., Any], *rows: Sequence[Any]) -> tuple[Any, ...]:
@@ -50,16 +50,6 @@ class DaskEngine(Engine):
     def gather(self, rows: Sequence[Any]) -> tuple[Any, ...]:
         """Return the values of all chunks in the memory of the client."""
         return tuple(self._client.gather(list(rows)))
-
-    def in_memory(self, rows: Sequence[Any]) -> tuple[Any, ...]:
-        """Return an empty tuple."""
-        return ()
-
-    def divide(
-        self, blocks: tuple[Any, ...], counts: tuple[int, ...], max_rows: int | None = None
-    ) -> tuple[tuple[Any, ...], tuple[int, ...]]:
-        """Return the blocks as they are."""
-        return blocks, counts
 
     def _submit(self, name: str, function: Callable[..., Any], *arguments: Sequence[Any]) -> list[Any]:
         """Submit one task for each set of arguments, in one graph."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from spmld._arrays import check_range, count_nonzero, in_precision, join_rows, largest_value, move, namespace, to_numpy
 from spmld.cluster.engine import DaskEngine
 from spmld.core.problem import Block, Problem, group_sizes
+from spmld.core.scaling import scale
 from spmld.labels import Labels
 from spmld.model_selection.samples import Samples, hash_rows, mostly_zero, move_weights, nearest_center
 
@@ -69,7 +70,7 @@ class FeatureSummary:
         """Raise ValueError for NaN, infinity and values whose squares overflow."""
         if not self.finite:
             raise ValueError("X contains NaN or infinity; impute these values or remove the samples first")
-        check_range(self.largest, self.size, float(np.finfo(self.dtype).max), self.dtype)
+        check_range(self.largest, self.size, np.finfo(self.dtype))
         return self
 
 
@@ -165,16 +166,14 @@ class ClusterSamples:
         """Return the samples, which stay on the workers."""
         return self
 
-    def rescale(self, scaler: Any) -> "ClusterSamples":
-        """Fit a scaler, and return the samples with scaled features."""
+    def total(self, function: Callable[..., Any], **options: Any) -> Any:
+        """Return the sum of a function of the features over the chunks."""
+        return self.engine.sum(function, self.X, **options)
 
-        def total(function: Callable[..., Any], **options: Any) -> Any:
-            return self.engine.sum(function, self.X, **options)
-
-        scaler.fit_total(total, self.shape[0], self.example)
-        scaled = self.transformed(scaler)
-        self._release()
-        return scaled
+    def scaled(self, mean: Any, factor: Any) -> "ClusterSamples":
+        """Return the samples with the features minus their means, times their factors."""
+        X = self.engine.map(partial(scale, mean=mean, factor=factor), self._release())
+        return replace(self, X=X, features=self.engine.sum(FeatureSummary.of, X))
 
     def transformed(self, transformer: Any, dtype: str | None = None) -> "ClusterSamples":
         """Return the samples with the features of a fitted transformer, in the precision `dtype` if given."""

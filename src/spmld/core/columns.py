@@ -5,7 +5,6 @@ Missing losses are NaN.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from math import prod
 from typing import Any
 
@@ -36,11 +35,16 @@ class Columns:
 
     def sum(self, function: ColumnFunction, *values: Array) -> tuple[Array, ...]:
         """Return the column sums of each array that `function(rows, *values)` returns."""
-        return self.engine.sum(partial(_sum_rows, function, values), self.blocks)
+
+        def sum_rows(rows: Array) -> tuple[Array, ...]:
+            ones = namespace(rows).ones(rows.shape[0], dtype=rows.dtype, device=rows.device)
+            return tuple(ones @ namespace(rows).astype(A, rows.dtype, copy=False) for A in function(rows, *values))
+
+        return self.engine.sum(sum_rows, self.blocks)
 
     def map(self, function: Callable[..., Array], *values: Array) -> "Columns":
         """Return the columns of `function(rows, *values)`."""
-        return replace(self, blocks=self.engine.map(partial(_apply, function, values), self.blocks))
+        return replace(self, blocks=self.engine.map(lambda rows: function(rows, *values), self.blocks))
 
 
 def find_level(slack: Columns, diversity: Array) -> Array:
@@ -125,13 +129,3 @@ def _not_above(losses: Array, *points: Array) -> tuple[Array, ...]:
 def _largest(losses: Array) -> float:
     xp = namespace(losses)
     return float(xp.max(xp.where(xp.isnan(losses), 0, losses)))
-
-
-def _apply(function: Callable[..., Array], values: tuple[Array, ...], rows: Array) -> Array:
-    return function(rows, *values)
-
-
-def _sum_rows(function: ColumnFunction, values: tuple[Array, ...], rows: Array) -> tuple[Array, ...]:
-    xp = namespace(rows)
-    ones = xp.ones(rows.shape[0], dtype=rows.dtype, device=rows.device)
-    return tuple(ones @ xp.astype(A, rows.dtype, copy=False) for A in function(rows, *values))

@@ -44,7 +44,8 @@ def conjugate_gradient(
 
     x, r = (xp.zeros_like(target), target) if x is None else (x, target - apply(x))
     z = precondition(r)
-    p, rz = z, inner(r, z)
+    p = z
+    rz = inner(r, z)
     goal = tol**2 * inner(target, precondition(target))
     kept: list[tuple[Array, Array, Array]] = []
     n_kept = min(n_kept, max_values // (2 * max(1, target.shape[0] * target.shape[1])))
@@ -55,10 +56,12 @@ def conjugate_gradient(
         if len(kept) < n_kept:
             kept.append((r, z, rz))
         step = ratio(xp.where(rz > goal, rz, xp.zeros_like(rz)), inner(p, Ap))
-        x, r = x + step * p, r - step * Ap
+        x = x + step * p
+        r = r - step * Ap
         for residual, dual, size in kept:
             r = r - ratio(inner(dual, r), size) * residual
         z = precondition(r)
-        rz, before = inner(r, z), rz
+        before = rz
+        rz = inner(r, z)
         p = z + ratio(rz, before) * p
     return x

@@ -8,6 +8,11 @@ from spmld.core.losses import Array
 from spmld.core.problem import Problem, State
 from spmld.core.terms import Objective
 
+EXTRAPOLATION_GROWTH = 1.5
+"""Factor of the length of an extrapolation after a success; after a failure, the length is halved."""
+MAX_EXTRAPOLATION = 30.0
+"""Maximum length of an extrapolation, from which five failures lead back to a length below 1."""
+
 
 def normalize_rows(Z: Array) -> Array:
     """Scale rows to unit length; zero rows stay zero."""
@@ -33,17 +38,20 @@ def mix(H: Array, U: Array, Z: Array, sweeps: int = 100, tol: float = 1e-6, roun
         return Q, xp.sum(Q * (H @ Q), axis=(1, 2))
 
     Q, value = product(Z)
-    first, length = value, xp.ones_like(value)
+    first = value
+    length = xp.ones_like(value)
     for _ in range(sweeps):
-        old, before = Z, value
+        old = Z
+        before = value
         Z = _sweep(G, diagonal, U, Z, Q, rounding)
         Q, value = product(Z)
         far = normalize_rows(Z + length[:, None, None] * (Z - old))
         far_Q, far_value = product(far)
         better = far_value < value
-        Z, Q = (xp.where(better[:, None, None], a, b) for a, b in ((far, Z), (far_Q, Q)))
+        Z = xp.where(better[:, None, None], far, Z)
+        Q = xp.where(better[:, None, None], far_Q, Q)
         value = xp.where(better, far_value, value)
-        length = xp.where(better, xp.clip(1.5 * length, None, 30.0), length / 2)
+        length = xp.where(better, xp.clip(EXTRAPOLATION_GROWTH * length, None, MAX_EXTRAPOLATION), length / 2)
         if xp.all(before - value <= tol * first):
             break
     return Z
@@ -76,7 +84,10 @@ class UpdateZ:
     def __call__(self, problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
         if not objective.correlation.active:
             return state
-        elsewhere, H, U, Z = on_accelerator(state.U), objective.correlation.moments(problem, state), state.U, state.Z
+        elsewhere = on_accelerator(state.U)
+        H = objective.correlation.moments(problem, state)
+        U = state.U
+        Z = state.Z
         # Thousands of operations on small arrays are faster on the CPU.
         H, U, Z = map(to_numpy, (H, U, Z)) if elsewhere else (H, U, Z)
         Z = mix(H, U, Z, sweeps=self.sweeps, tol=self.tol, rounding=self.rounding)

@@ -41,7 +41,8 @@ def descend(
             step /= 2
         return (trial, new, 2 * step) if new < f else (x, f, 0.0)
 
-    f, before = value(x), None
+    f = value(x)
+    before = None
     values = [f]
     for _ in range(max_iter):
         g = gradient(x)
@@ -52,7 +53,8 @@ def descend(
         if step <= 0:
             step = norm2**-0.5
         x, new, step = backtrack(x, g, f, norm2, step)
-        before, f = f, new
+        before = f
+        f = new
         values.append(f)
         small = [abs(a - b) < 1e-5 for a, b in zip(values[-5:-1], values[-4:-1], strict=False)]
         if step * norm2**0.5 < 1e-10 or (len(values) >= 5 and all(small)):
@@ -75,7 +77,9 @@ class DescendV(Descent):
     """Lower fit, coupling and ridge in V."""
 
     def __call__(self, problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
-        fit, coupling, tV = objective.fit, objective.coupling, objective.ridge.tV
+        fit = objective.fit
+        coupling = objective.coupling
+        tV = objective.ridge.tV
         U, b = state.U, state.b
 
         def value(V: Point) -> float:
@@ -97,7 +101,9 @@ class DescendU(Descent):
     """Lower fit, correlation and ridge in U, and in b if there are intercepts."""
 
     def __call__(self, problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
-        fit, correlation, tU = objective.fit, objective.correlation, objective.ridge.tU
+        fit = objective.fit
+        correlation = objective.correlation
+        tU = objective.ridge.tU
         H = correlation.moments(problem, state)
 
         def value(x: Point) -> float:
@@ -150,7 +156,8 @@ class DescendZ(Descent):
     """Lower the correlation term in Z along its gradient on the spheres of the rows."""
 
     def __call__(self, problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
-        correlation, xp = objective.correlation, namespace(state.U)
+        correlation = objective.correlation
+        xp = namespace(state.U)
         H = correlation.moments(problem, state)
 
         def gradient(x: Point) -> Point:

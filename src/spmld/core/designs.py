@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 import numpy as np
 import scipy.sparse as sp
 
-from spmld._arrays import MEMORY, budget, namespace, row_slices
+from spmld._arrays import column_squares, namespace
 from spmld.core.losses import Array
 from spmld.core.problem import Block, Problem
 
@@ -62,7 +62,8 @@ class StackedFeatures:
         return self
 
     def features(self, block: Block, keep: Any) -> Any:
-        (m, l), g = block.Y.shape, len(keep)
+        m, l = block.Y.shape
+        g = len(keep)
         width = block.X.shape[1] // l
         X = block.X[(m * keep[:, None] + np.arange(m)).ravel()]
         shifts = np.repeat(np.repeat(width * (keep - np.arange(g)), m), np.diff(X.indptr))
@@ -184,16 +185,6 @@ class Penalty:
         return A
 
 
-def column_squares(X: Any, C: Array) -> Array:
-    """Return (X o X)^T C: the diagonal of X^T diag(c_i) X for each column of C. A dense X is squared in slices."""
-    if sp.issparse(X):  # `power` would copy the indices
-        return type(X)((X.data**2, X.indices, X.indptr), shape=X.shape).T @ C
-    if hasattr(X, "power"):
-        return X.power(2).T @ C
-    slices = row_slices(max(1, X.shape[0]), X.shape[1], budget(X, MEMORY))
-    return sum((X[s, :] * X[s, :]).T @ C[s, :] for s in slices)
-
-
 def label_laplacian(problem: Problem, like: Array) -> Array:
     """Return the Laplacian D - A of label co-occurrence: A_ij is the cosine of positives where both are observed.
 
@@ -203,7 +194,8 @@ def label_laplacian(problem: Problem, like: Array) -> Array:
 
     def counts(block: Block) -> tuple[Array, Array]:
         root = xp.sqrt(xp.astype(block.J, like.dtype))
-        positive, observed = root * xp.astype(block.Y > 0, like.dtype), xp.astype(block.J != 0, like.dtype)
+        positive = root * xp.astype(block.Y > 0, like.dtype)
+        observed = xp.astype(block.J != 0, like.dtype)
         return positive.T @ positive, (positive * positive).T @ observed
 
     both, single = problem.sum(counts)

@@ -13,6 +13,10 @@ Uniform = Callable[[tuple[int, ...]], Array]
 
 MANY_LABELS = 2000
 """Largest number of labels whose matrix of second moments is computed."""
+MIN_FACTOR = 1e-3
+"""Minimum size of a factor relative to the largest, so that no column of U is 0 initially."""
+TINY_FACTOR = 1e-12
+"""Size of the factors of labels that are all 0."""
 
 
 def label_means(problem: Problem, like: Array) -> Array:
@@ -29,20 +33,17 @@ def label_means(problem: Problem, like: Array) -> Array:
 
 def random_init(problem: Problem, k: int, r: int, uniform: Uniform) -> State:
     """Return uniform U and V, W = 0, uniform Z with rows scaled to unit length, and b = 0, as in the released code."""
-    U, Z = uniform((problem.n_labels, k)), _random_factors(problem, r, uniform)
+    U = uniform((problem.n_labels, k))
+    Z = uniform((problem.sizes.shape[0], problem.n_labels, r))
     return _initial_state(problem, U, 0 * U[:, 0], Z, tuple(uniform((n, k)) for n in problem.counts))
 
 
-def _random_factors(problem: Problem, r: int, uniform: Uniform) -> Array:
-    return normalize_rows(uniform((problem.sizes.shape[0], problem.n_labels, r)))
-
-
 def _initial_state(problem: Problem, U: Array, b: Array, Z: Array, V: tuple[Array, ...]) -> State:
-    """Return a state with W = 0 and all weights 1."""
+    """Return a state with W = 0, all weights 1, and the rows of Z scaled to unit length."""
     shape = (problem.n_features, U.shape[1])
     W = namespace(U).zeros(shape, dtype=U.dtype, device=U.device)
     rows = problem.engine.map(lambda v: Rows(V=v, T=0 * v, P=0 * v + 1), V)
-    return State(U=U, b=b, W=W, Z=Z, rows=rows)
+    return State(U=U, b=b, W=W, Z=normalize_rows(Z), rows=rows)
 
 
 def spectral_init(problem: Problem, k: int, r: int, uniform: Uniform, max_exact: int = MANY_LABELS) -> State:
@@ -51,7 +52,8 @@ def spectral_init(problem: Problem, k: int, r: int, uniform: Uniform, max_exact:
     It needs sums over rows only, and permuting samples or labels permutes it. With more than `max_exact` labels, the
     factors are found by subspace iteration.
     """
-    like, Z = uniform((problem.n_labels, k)), _random_factors(problem, r, uniform)
+    like = uniform((problem.n_labels, k))
+    Z = uniform((problem.sizes.shape[0], problem.n_labels, r))
     xp = namespace(like)
     b = label_means(problem, like) if problem.fit_intercept else 0 * like[:, 0]
 
@@ -71,7 +73,7 @@ def spectral_init(problem: Problem, k: int, r: int, uniform: Uniform, max_exact:
         guess = uniform((problem.n_labels, min(2 * k, problem.n_labels))) - 0.5
         values, vectors = subspace_iteration(lambda Q: problem.sum(partial(times_second_moments, Q=Q)), guess, k)
     root = xp.sqrt(xp.sqrt(xp.where(values > 0, values, xp.zeros_like(values))))
-    floor = 1e-3 * xp.max(root) + 1e-12
+    floor = MIN_FACTOR * xp.max(root) + TINY_FACTOR
     root = xp.where(root > floor, root, xp.ones_like(root) * floor)
     V = problem.map(lambda block: block.entries.times(centered(block), vectors) / root)
     return _initial_state(problem, vectors * root, b, Z, V)

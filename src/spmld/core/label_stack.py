@@ -57,7 +57,8 @@ class LabelStacks:
 
     def groups(self) -> Iterator[Array]:
         """Return groups of labels with similar numbers of observed entries."""
-        counts, X = np.diff(self.by_label.indptr), self.block.X
+        counts = np.diff(self.by_label.indptr)
+        X = self.block.X
         # Dense features would be stored as sparse ones, whose products take longer.
         cost = (1 if sp.issparse(X) else 4) * n_values(X) / max(1, X.shape[0])
         left = np.argsort(-counts, kind="stable")
@@ -72,7 +73,10 @@ class LabelStacks:
 
         Padded coefficients have the row after the last one.
         """
-        objective, block, index, g = self.objective, self.block, self.by_label[:, labels], len(labels)
+        objective = self.objective
+        block = self.block
+        index = self.by_label[:, labels]
+        g = len(labels)
         counts = np.diff(index.indptr)
         label = np.repeat(np.arange(g), counts)
         slot = np.arange(len(label)) - index.indptr[label]
@@ -115,16 +119,20 @@ def _diagonal_blocks(X: sp.csr_array, label: Array, row: Array, shape: tuple[int
     A block has columns for the features that occur. Narrower blocks are padded in front, with the feature after the
     last one. `row` is the row of each sample among the m padded samples of the g labels.
     """
-    (m, g), d = shape, X.shape[1]
+    m, g = shape
+    d = X.shape[1]
     place = X.indices + np.repeat(d * label, np.diff(X.indptr))
     occurs = np.zeros(g * d, dtype=bool)
     occurs[place] = True
     occurring = np.flatnonzero(occurs)
     first = np.searchsorted(occurring, d * np.arange(g + 1))
-    width, (owner, feature) = max(1, int(np.diff(first).max())), divmod(occurring, d)
+    width = max(1, int(np.diff(first).max()))
+    owner, feature = divmod(occurring, d)
     position = np.arange(len(occurring)) + (width * np.arange(1, g + 1) - first[1:])[owner]
-    column, features = np.zeros(g * d, dtype=np.int32), np.full(g * width, d)
-    column[occurring], features[position] = position, feature
+    column = np.zeros(g * d, dtype=np.int32)
+    features = np.full(g * width, d)
+    column[occurring] = position
+    features[position] = feature
     starts = np.zeros(g * m + 1, dtype=np.int32)
     starts[row + 1] = np.diff(X.indptr)
     starts = np.cumsum(starts, dtype=np.int32)

@@ -2,23 +2,24 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 from itertools import groupby
 from math import isfinite
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 from spmld._arrays import namespace
-from spmld.core.correlation import UpdateZ
+from spmld.core.correlation import EXTRAPOLATION_GROWTH, MAX_EXTRAPOLATION, UpdateZ
 from spmld.core.iteration import Record, Result, iterate
 from spmld.core.losses import Array
-from spmld.core.problem import Block, Problem, Rows, State, split_rows, update_rows
+from spmld.core.problem import Block, Problem, Rows, State
 from spmld.core.steps import BlockUpdate, UpdateU, UpdateV, UpdateW
 from spmld.core.terms import Objective
 
 EXACT: tuple[BlockUpdate, ...] = (UpdateZ(), UpdateV(), UpdateU(), UpdateW())
 REDUCTION = 0.1
 """Factor by which a block update reduces the gradient of its block."""
+NEGLIGIBLE = 1e-3
+"""An objective below this fraction of its first value has converged if it changes by `tol` times that."""
 
 
 def exact_steps(tol: float | None, *, reproducible: bool = False) -> tuple[BlockUpdate, ...]:
@@ -90,7 +91,8 @@ def solve_spmld(
         fit: float | None = None
         for _, group in groupby(steps, key=attrgetter("models_fit")):  # lines 3 to 8: Z; V and U; W; with P fixed
             state, value, fit = guarded(tuple(group), problem, objective, state, value, fit)
-        terms, updated = objective.values(problem, state, fit), state
+        terms = objective.values(problem, state, fit)
+        updated = state
         if extrapolate and t > 1:  # not in the paper; saves iterations
             state, terms, length = try_extrapolation(problem, objective, last.updated, state, terms, length)
         value = sum(terms.values())
@@ -99,8 +101,7 @@ def solve_spmld(
         change = abs(last.value - value)
         state, paced = update_P(problem, objective, state, pacing, t)  # lines 9 and 10
         value, record = _describe(problem, objective, state, paced, terms)
-        # An objective that is almost 0 relative to its first value has converged, too.
-        small = tol is not None and change <= tol * max(abs(last.value), 1e-3 * abs(initial))
+        small = tol is not None and change <= tol * max(abs(last.value), NEGLIGIBLE * abs(initial))
         converged = small and t > 1 and (paced.ended or record["mean_weight"] >= 1)
         return _Point(state, updated, value, length), record, converged
 
@@ -115,10 +116,14 @@ def update_P(
     if pacing is None:
         return state, NO_PACING
     losses = problem.map(lambda block, rows: objective.coupling.losses(rows.V, rows.T), state.rows)
-    blocks = problem.engine.in_memory(losses)
-    paced = pacing(t - 1, namespace(state.U).concat(blocks) if blocks else losses)
-    weights = split_rows(paced.weights, problem.counts) if blocks else paced.weights
-    return update_rows(problem, state, lambda block, rows, P: replace(rows, P=P), weights), paced
+    if problem.engine.in_memory:
+        paced = pacing(t - 1, namespace(state.U).concat(losses))
+        weights = problem.split(paced.weights)
+    else:
+        paced = pacing(t - 1, losses)
+        weights = paced.weights
+    rows = problem.map(lambda block, rows, P: replace(rows, P=P), state.rows, weights)
+    return replace(state, rows=rows), paced
 
 
 def guarded(
@@ -135,11 +140,9 @@ def guarded(
     squared loss is its own model, and steps that do not model the fit cannot raise the objective, so these are not
     evaluated. Either all steps model the fit, or none does.
     """
-
-    def apply(safe: bool) -> State:
-        return reduce(lambda state, step: step(problem, objective, state, safe), steps, state)
-
-    new = apply(False)
+    new = state
+    for step in steps:
+        new = step(problem, objective, new, False)
     if not steps[0].models_fit:
         return new, ceiling, fit
     if objective.fit.loss.quadratic:
@@ -148,7 +151,9 @@ def guarded(
     value = sum(terms.values())
     if value <= ceiling:
         return new, value, terms["fit"]
-    return apply(True), ceiling, None
+    for step in steps:
+        state = step(problem, objective, state, True)
+    return state, ceiling, None
 
 
 def try_extrapolation(
@@ -165,11 +170,11 @@ def try_extrapolation(
     def beyond_rows(block: Block, q: Rows, p: Rows) -> Rows:
         return replace(q, V=beyond(p.V, q.V), T=beyond(p.T, q.T))
 
-    far = replace(new, U=beyond(old.U, new.U), b=beyond(old.b, new.b), W=beyond(old.W, new.W))
-    far = update_rows(problem, far, beyond_rows, old.rows)
+    rows = problem.map(beyond_rows, new.rows, old.rows)
+    far = replace(new, U=beyond(old.U, new.U), b=beyond(old.b, new.b), W=beyond(old.W, new.W), rows=rows)
     far_terms = objective.values(problem, far)
     if sum(far_terms.values()) < sum(terms.values()):
-        return far, far_terms, min(1.5 * length, 30.0)
+        return far, far_terms, min(EXTRAPOLATION_GROWTH * length, MAX_EXTRAPOLATION)
     return new, terms, 0.5 * length
 
 
@@ -183,7 +188,8 @@ def _describe(
         return xp.sum(rows.P, axis=0), objective.coupling.value(rows.V, rows.T, rows.P)
 
     sums, coupling = problem.sum(sum_block, state.rows)
-    means, terms = sums / problem.n, terms | {"coupling": float(coupling)}
+    means = sums / problem.n
+    terms = terms | {"coupling": float(coupling)}
     weights = {"mean_weight": float(xp.mean(means)), "mean_weight_per_component": [float(mean) for mean in means]}
     value = sum(terms.values())
     return value, {"objective": value + paced.penalty, **terms, "pacing": paced.penalty, **weights, **paced.record}

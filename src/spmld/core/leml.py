@@ -17,6 +17,9 @@ from spmld.core.newton import newton_minimize
 from spmld.core.problem import Block, Problem
 from spmld.core.terms import square
 
+BLOCK_TOL = 1e-3
+"""Tolerance of a block, which need not be solved more accurately than the whole problem unless that has less."""
+
 
 @dataclass(frozen=True)
 class Factors:
@@ -46,7 +49,13 @@ def value(inner: Problem, loss: Loss, t: float, factors: Factors) -> float:
 
 
 def update_W(
-    problem: Problem, loss: Loss, t: float, factors: Factors, tol: float = 1e-3, max_iter: int = 5, cg_iter: int = 20
+    problem: Problem,
+    loss: Loss,
+    t: float,
+    factors: Factors,
+    tol: float = BLOCK_TOL,
+    max_iter: int = 5,
+    cg_iter: int = 20,
 ) -> Factors:
     """Minimize in W: one problem in (d, k). The maximum numbers of steps are those of the released code of LEML."""
     # Truncated steps depend on rounding errors, and with them on the row blocks, unless they are reorthogonalized.
@@ -56,7 +65,9 @@ def update_W(
 
 def update_H(inner: Problem, loss: Loss, t: float, factors: Factors, tol: float = 1e-6) -> Factors:
     """Minimize in (H, b): one problem in k or k + 1 variables per label. `inner` is as in `value`."""
-    xp, H, b = namespace(factors.H), factors.H, factors.b
+    xp = namespace(factors.H)
+    H = factors.H
+    b = factors.b
     free = inner.fit_intercept
     B = xp.concat([H.T, b[None, :]]) if free else H.T
     B = newton_minimize(inner, loss, Features(free), Penalty(t, free), B, tol=tol, reorthogonalize=True).B
@@ -77,8 +88,7 @@ def solve_leml(
 
     With `tol` None, all iterations are run.
     """
-    # Blocks need not be solved more accurately than the whole problem, but a small tolerance needs accurate blocks.
-    block_tol = min(1e-3, tol) if tol else 1e-3
+    block_tol = min(BLOCK_TOL, tol) if tol else BLOCK_TOL
 
     def update(number: int, last: tuple[Factors, float]) -> tuple[tuple[Factors, float], Record, bool]:
         factors, before = last

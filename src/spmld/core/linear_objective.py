@@ -12,6 +12,9 @@ from spmld.core.designs import Design, Penalty
 from spmld.core.losses import Array, Loss
 from spmld.core.problem import Block, Problem
 
+MIN_CURVATURE = 1e-6
+"""Added to the curvature in each score, so that directions are finite where all scores of a label are large."""
+
 
 @dataclass(frozen=True)
 class LinearObjective:
@@ -74,26 +77,21 @@ class LinearObjective:
         return self.problem.map(zeros, self.offsets)
 
     def scores(self, B: Array) -> tuple[Array, ...]:
-        def add(block: Block, offset: Array) -> Array:
-            return self.design.scores(block, B) + offset
-
-        return self.problem.map(add, self.scores_at_zero(B))
+        return self.problem.map(lambda block, offset: self.design.scores(block, B) + offset, self.scores_at_zero(B))
 
     def value(self, B: Array, S: tuple[Array, ...]) -> Array:
         fit = self.problem.sum(lambda block, loss, s: self.total(block.J * loss.value(block.Y, s)), self.losses, S)
         return fit + self.total(B * (0.5 * self.penalty.slope(B)))
 
     def derivatives(self, B: Array, S: tuple[Array, ...]) -> tuple[Array, tuple[Array, ...]]:
-        """Return the gradient and the curvature in each score.
-
-        A lower bound on the curvature keeps directions finite where all scores of a label are large.
-        """
+        """Return the gradient and the curvature in each score."""
 
         def differentiate(block: Block, loss: Loss, s: Array) -> tuple[Array, Array]:
             slope, curvature = loss.derivatives(block.Y, s)
-            return self.design.pull(block, block.J * slope), block.J * (curvature + 1e-6)
+            return self.design.pull(block, block.J * slope), block.J * (curvature + MIN_CURVATURE)
 
-        engine, parts = self.problem.engine, self.problem.map(differentiate, self.losses, S)
+        engine = self.problem.engine
+        parts = self.problem.map(differentiate, self.losses, S)
         G = engine.sum(lambda part: part[0], parts) + self.penalty.slope(B)
         return G, engine.map(lambda part: part[1], parts)
 

@@ -7,6 +7,8 @@ from spmld._arrays import namespace
 
 TINY = 1e-18
 """Added to probabilities whose logarithm or inverse is computed."""
+MAX_CURVATURE = 0.2501
+"""The curvature of the logistic loss at 0 is 1/4; slightly more keeps it positive where the score is large."""
 Array = Any
 """An array of the array-API standard: NumPy or torch, on any device."""
 
@@ -111,7 +113,7 @@ class Logistic(Loss):
     def model(self, y: Array, f: Array) -> tuple[Array, Array]:
         """Return Newton's curvature where the score has the right sign, and the bound where Newton overshoots."""
         t, bound = self._bound(f)
-        newton = 0.2501 - (0.5 * t) ** 2
+        newton = MAX_CURVATURE - (0.5 * t) ** 2
         return 0.5 * (t - y), bound - (y * f > 0) * (bound - newton)  # a selection would take twice as long
 
     def _bound(self, f: Array) -> tuple[Array, Array]:

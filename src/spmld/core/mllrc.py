@@ -23,6 +23,9 @@ from spmld.core.problem import Block, Problem
 from spmld.core.steps import identity
 from spmld.core.terms import square
 
+EIGENVALUE_MARGIN = 1e-5
+"""Margin of the bound on the curvature for rounding errors of eigenvalues in single precision."""
+
 
 def targets(problem: Problem, dtype: Any) -> Problem:
     """Return the problem with J o Y in place of Y, and weight 1 for every entry."""
@@ -63,7 +66,8 @@ class MapFit:
     @classmethod
     def of(cls, problem: Problem, full: Problem, B: Array, t: float, a: float) -> Self:
         """Build the fit from the problem with weights, the problem `full` with all entries, and its regression B."""
-        design, penalty = Features(full.fit_intercept), Penalty(t, full.fit_intercept)
+        design = Features(full.fit_intercept)
+        penalty = Penalty(t, full.fit_intercept)
 
         def moments(block: Block) -> Array:
             R = design.scores(block, B) - block.Y
@@ -95,7 +99,9 @@ class MapFit:
         engine, blocks = self.problem.engine, self.problem.blocks
         weight = engine.sum(lambda block: float(xp.max(xp.astype(block.J, G.dtype))), blocks, combine=max)
         top = [float(xp.max(xp.linalg.eigvalsh(A))) for A in (self.M, G)]
-        return (top[0] + self.a * weight * top[1]) * (1 + 1e-5) + float(xp.finfo(G.dtype).smallest_normal) ** 0.5
+        return (top[0] + self.a * weight * top[1]) * (1 + EIGENVALUE_MARGIN) + float(
+            xp.finfo(G.dtype).smallest_normal
+        ) ** 0.5
 
 
 @dataclass(frozen=True)
@@ -116,7 +122,8 @@ def solve_mllrc(fit: MapFit, c: float, *, max_iter: int, tol: float, callback: C
 
     Ends when a step moves S by less than `tol` times the norm of I.
     """
-    xp, step = namespace(fit.M), 1 / fit.curvature()
+    xp = namespace(fit.M)
+    step = 1 / fit.curvature()
 
     def proximal_step(Z: Array, GZ: Array) -> _Iterate:
         S, s = threshold(Z - step * GZ, step * c)
@@ -127,7 +134,8 @@ def solve_mllrc(fit: MapFit, c: float, *, max_iter: int, tol: float, callback: C
         Z, speed = last.Z, last.speed
         new = proximal_step(Z, last.GZ)
         if new.value > last.value and speed > 1:
-            Z, speed = last.S, 1.0
+            Z = last.S
+            speed = 1.0
             new = proximal_step(Z, last.G)
         if new.value > last.value:  # a plain step cannot raise the objective, except by rounding errors
             return last, {"objective": last.value, "rank": last.rank}, True

@@ -21,6 +21,16 @@ from spmld.core.problem import Block, Problem
 
 MIN_COLUMNS = 16
 """Minimum number of independent columns to solve together."""
+MAX_SIZE = 1e6
+"""Weights and penalties above this size, or below its inverse, are divided by their size."""
+MAX_FORCING = 0.2
+"""Maximum residual of a Newton direction relative to the gradient, far from the minimum."""
+MIN_DIAGONAL = 1e-6
+"""Added to the diagonal of the preconditioner, relative to its largest entry, because that of rare features is tiny."""
+SUFFICIENT = 1e-4
+"""Minimum decrease of a step relative to the decrease that the slope predicts (Armijo)."""
+MAX_HALVINGS = 30
+"""Maximum number of halvings of a step, after which its column does not change."""
 
 
 @dataclass(frozen=True)
@@ -73,12 +83,13 @@ def newton_minimize(
     losses = loss if isinstance(loss, tuple) else (loss,) * len(problem.blocks)
     problem, penalty = _in_range(problem, penalty, B)
     objective = LinearObjective(problem, losses, design, penalty, offsets)
-    if not objective.separable or not problem.engine.selects_labels:
+    if not objective.separable or not problem.engine.in_memory:
         return minimize(objective, B, intercepts, until)
     select: Callable[[Any], tuple[LinearObjective, tuple[Any, Any]]]
     if problem.observed_only:
         stacks = LabelStacks.of(objective)
-        groups, select = list(stacks.groups()), stacks.select
+        groups = list(stacks.groups())
+        select = stacks.select
         B = namespace(B).concat([B, 0 * B[:1, :]])  # a row for padded coefficients
     else:
         groups = list(row_slices(B.shape[1], problem.n, budget(B, max(CACHE, MIN_COLUMNS * problem.n))))
@@ -105,7 +116,7 @@ def _in_range(problem: Problem, penalty: Penalty, B: Array) -> tuple[Problem, Pe
     xp = namespace(B)
     mean = float(problem.sum(lambda block: xp.sum(block.J))) / problem.n
     largest = max(mean, penalty.t, penalty.g)
-    if 1e-6 <= largest <= 1e6:
+    if 1 / MAX_SIZE <= largest <= MAX_SIZE:
         return problem, penalty
     unit = 2.0 ** round(log2(largest))  # a power of two, so that quotients are exact
     blocks = problem.map(lambda block: replace(block, J=xp.astype(block.J, B.dtype) / unit))
@@ -114,14 +125,6 @@ def _in_range(problem: Problem, penalty: Penalty, B: Array) -> tuple[Problem, Pe
 
 def _select_columns(objective: LinearObjective, columns: Any) -> tuple[LinearObjective, tuple[Any, Any]]:
     return objective.columns(columns), (slice(None), columns)
-
-
-def minimize(objective: LinearObjective, B: Array, intercepts: Array | None, until: Tolerances) -> Minimum:
-    """Minimize for all columns at once, as described in `newton_minimize`."""
-    G = objective.derivatives(0 * B, objective.scores_at_zero(B, 0.0 if intercepts is None else intercepts))[0]
-    alone = intercepts is not None and objective.separable
-    goal = goals(objective, G, until.tol) if alone else until.tol * objective.norm(G) + tiny(B)
-    return minimize_columns(objective, B, goal, until)
 
 
 def goals(objective: LinearObjective, G: Array, tol: float) -> Array:
@@ -142,21 +145,28 @@ def goals(objective: LinearObjective, G: Array, tol: float) -> Array:
     return xp.where((positives > 0) & (negatives > 0), goal, xp.ones_like(goal) * xp.inf)
 
 
-def minimize_columns(objective: LinearObjective, B: Array, goal: Array, until: Tolerances) -> Minimum:
-    """Minimize for all columns at once, until the norm of the gradient is at most `goal`."""
+def minimize(objective: LinearObjective, B: Array, intercepts: Array | None, until: Tolerances) -> Minimum:
+    """Minimize for all columns at once, as described in `newton_minimize`."""
     xp = namespace(B)
-    active, result = xp.arange(B.shape[1], device=B.device), B
+    G = objective.derivatives(0 * B, objective.scores_at_zero(B, 0.0 if intercepts is None else intercepts))[0]
+    alone = intercepts is not None and objective.separable
+    goal = goals(objective, G, until.tol) if alone else until.tol * objective.norm(G) + tiny(B)
+    active = xp.arange(B.shape[1], device=B.device)
+    result = B
     S = objective.scores(B)
     value = objective.value(B, S)
     eps = float(xp.finfo(B.dtype).eps)
-    steps, exact, drifts = 0, True, eps > 1e-12
+    steps = 0
+    exact = True
+    drifts = xp.finfo(B.dtype).bits < 64
     while True:
         G, C = objective.derivatives(B, S)
         norm = objective.norm(G)
         going = norm > goal
         if not exact and not xp.any(going):
             # In single precision, scores accumulate rounding errors: check convergence with recomputed ones.
-            S, exact = objective.scores(B), True
+            S = objective.scores(B)
+            exact = True
             value = objective.value(B, S)
             continue
         if not xp.any(going) or steps == until.max_iter:
@@ -164,17 +174,23 @@ def minimize_columns(objective: LinearObjective, B: Array, goal: Array, until: T
         if objective.separable and not xp.all(going):
             result = _put(result, active, B)
             keep = xp.nonzero(going)[0]
-            active, objective = active[keep], objective.columns(keep)
-            B, G, norm, goal, value = B[:, keep], G[:, keep], norm[keep], goal[keep], value[keep]
+            active = active[keep]
+            objective = objective.columns(keep)
+            B = B[:, keep]
+            G = G[:, keep]
+            norm = norm[keep]
+            goal = goal[keep]
+            value = value[keep]
             S, C = (objective.problem.engine.map(lambda A, keep=keep: A[:, keep], rows) for rows in (S, C))
         # A direction need not be more accurate than its curvature: the square root is enough for superlinear
         # convergence. The curvature of a quadratic loss is constant.
         quadratic = objective.losses[0].quadratic
-        forcing = xp.clip(goal / norm if quadratic else xp.sqrt(norm * until.tol / goal), eps, 0.2)
+        forcing = xp.clip(goal / norm if quadratic else xp.sqrt(norm * until.tol / goal), eps, MAX_FORCING)
         direction = _newton_direction(objective, B, C, G, forcing, until)
         B, S, value, stuck = _search(objective, B, S, G, direction, value)
         goal = xp.where(stuck, xp.ones_like(goal) * xp.inf, goal)
-        steps, exact = steps + 1, not drifts
+        steps += 1
+        exact = not drifts
 
 
 def _newton_direction(
@@ -183,7 +199,7 @@ def _newton_direction(
     """Return an approximate Newton direction, by conjugate gradient to a residual of `forcing`."""
     diagonal = objective.diagonal(B, C)
     axis = 0 if objective.separable else None
-    scale = 1 / (diagonal + 1e-6 * namespace(B).max(diagonal, axis=axis) + tiny(B))
+    scale = 1 / (diagonal + MIN_DIAGONAL * namespace(B).max(diagonal, axis=axis) + tiny(B))
     apply = partial(objective.hessian_product, C)
     solve = partial(conjugate_gradient, apply, partial(mul, scale), -G, None, forcing, until.cg_iter)
     return solve(axis=axis, n_kept=until.cg_iter if until.reorthogonalize else 0)
@@ -203,14 +219,14 @@ def _search(
     dS = objective.problem.map(lambda block: objective.design.scores(block, D))
     step = xp.ones_like(value)
     rounding = 8 * float(xp.finfo(B.dtype).eps) * xp.abs(value)
-    for halvings in range(32):
+    for halvings in range(MAX_HALVINGS + 2):
         new = B + step * D
         new_S = objective.problem.engine.map(lambda s, d, step=step: s + step * d, S, dS)
         new_value = objective.value(new, new_S)
-        short = ~(new_value <= value + 1e-4 * step * descent + rounding)  # also if it is NaN
+        short = ~(new_value <= value + SUFFICIENT * step * descent + rounding)  # also if it is NaN
         if not xp.any(short):
             break
-        step = xp.where(short, 0.5 * step if halvings < 30 else 0 * step, step)
+        step = xp.where(short, 0.5 * step if halvings < MAX_HALVINGS else 0 * step, step)
     return new, new_S, new_value, step * descent >= -rounding
 
 

@@ -6,7 +6,7 @@ what `map` returns is passed to `map`, `sum` and `gather`, and not used otherwis
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -19,8 +19,8 @@ import numpy as np
 
 from spmld._arrays import CACHE, MEMORY, budget, n_bytes, namespace, row_slices
 from spmld._threads import limit_threads
-from spmld.core.entries import ALL_ENTRIES, Entries, ObservedEntries
 from spmld.core.losses import Array
+from spmld.core.observed import ALL_ENTRIES, Entries, ObservedEntries
 
 Combine = Callable[[Any, Any], Any]
 
@@ -119,57 +119,43 @@ class State:
 
 
 class Engine:
-    """Operations on row blocks, in the memory of this process.
+    """Operations on row blocks in the memory of this process, in its thread or in a pool of threads.
 
-    Engines of blocks that are elsewhere override methods and declare what they do not offer.
+    Sums do not depend on the number of threads, only on the blocks. Engines of blocks that are elsewhere override the
+    methods and declare what differs.
+
+    Parameters
+    ----------
+    n_threads : int, default=1
+        Number of blocks that are processed at the same time.
+    over : callable, default=map
+        A function like `map`, which yields results in the order of the blocks.
     """
 
-    n_threads: int = 1
-    """Number of blocks that are processed at the same time."""
-    selects_labels: ClassVar[bool] = True
-    """Whether solvers can select single labels of the blocks, in order to fit them separately."""
-    threaded: ClassVar[bool] = True
-    """Whether blocks can be processed in threads of this process."""
+    in_memory: ClassVar[bool] = True
+    """Whether the blocks are in the memory of this process, so that labels can be selected and threads be used."""
     steps_per_pass: ClassVar[int] = 1
     """Number of steps of a bisection in one pass over the blocks: several where a pass takes long."""
 
-    def results(self, function: Callable[..., Any], *rows: Sequence[Any]) -> Iterator[Any]:
-        """Yield the results of `function` for the arguments of each block."""
-        return (function(*args) for args in zip(*rows, strict=True))
+    def __init__(self, n_threads: int = 1, over: Callable[..., Iterable[Any]] = map):
+        self.n_threads = n_threads
+        self._over = over
 
     def map(self, function: Callable[..., Any], *rows: Sequence[Any]) -> tuple[Any, ...]:
         """Apply `function` to the arguments of each block."""
-        return tuple(self.results(function, *rows))
+        return tuple(self._over(function, *rows))
 
     def sum(self, function: Callable[..., Any], *rows: Sequence[Any], combine: Combine = add) -> Any:
         """Sum an array, or each array of a tuple, over the blocks, or combine them by another associative function."""
-        return reduce(partial(combine_parts, combine), self.results(function, *rows))
+        return reduce(partial(combine_parts, combine), self._over(function, *rows))
 
     def gather(self, rows: Sequence[Any]) -> tuple[Any, ...]:
         """Return the values of all blocks in the memory of this process."""
         return tuple(rows)
 
-    def in_memory(self, rows: Sequence[Any]) -> tuple[Any, ...]:
-        """Return the values of all blocks if they are in the memory of this process, else an empty tuple."""
-        return tuple(rows)
-
-    def divide(
-        self, blocks: tuple[Block, ...], counts: tuple[int, ...], max_rows: int | None = None
-    ) -> tuple[tuple[Block, ...], tuple[int, ...]]:
-        """Return blocks of at most `max_rows` rows, by default as the memory budget allows, and their numbers of rows.
-
-        There are at least as many blocks as threads.
-        """
-        parts: list[Block] = []
-        for block in blocks:
-            rows = max_rows or max(1, budget(block.Y, MEMORY) // max(1, block.width))
-            slices = list(row_slices(block.n, 1, min(rows, -(-block.n // self.n_threads))))
-            parts += [block] if len(slices) == 1 else [block.rows(s) for s in slices]
-        return tuple(parts), tuple(block.n for block in parts)
-
     @contextmanager
     def threads(self, count: int) -> Iterator["Engine"]:
-        """Provide an engine that uses threads, if it can and `count` is above 1.
+        """Provide an engine that uses threads if `count` is above 1.
 
         Examples
         --------
@@ -178,23 +164,12 @@ class Engine:
         ...     engine.sum(lambda x: x**2, [1, 2, 3])
         14
         """
-        if count == 1 or not self.threaded:
+        if count == 1:
             yield self
             return
         # Threads of linear algebra would compete with those of the blocks.
         with limit_threads(), ThreadPoolExecutor(count) as pool:
-            yield ThreadEngine(pool, count)
-
-
-class ThreadEngine(Engine):
-    """Operations on row blocks in threads. Sums do not depend on the number of threads, only on the blocks."""
-
-    def __init__(self, pool: ThreadPoolExecutor, n_threads: int):
-        self._pool, self.n_threads = pool, n_threads
-
-    def results(self, function: Callable[..., Any], *rows: Sequence[Any]) -> Iterator[Any]:
-        """Yield the results of `function` for the arguments of each block, in their order."""
-        return self._pool.map(function, *rows)
+            yield Engine(count, pool.map)
 
 
 def combine_parts(combine: Combine, a: Any, b: Any) -> Any:
@@ -252,17 +227,22 @@ def make_problem(
     observed_only: bool = False,
     engine: Engine | None = None,
 ) -> Problem:
-    """Return data in memory as a problem with blocks of at most `block_rows` rows, see `Engine.divide`.
+    """Return data in memory as a problem with blocks of at most `block_rows` rows, by default as the memory allows.
 
-    Missing entries of Y are ignored. Y and J may have small integer and boolean types; `dtype` is the type of the
-    variables, by default that of X. With `observed_only` only the observed entries are stored, in arrays of NumPy.
+    There are at least as many blocks as threads. Missing entries of Y are ignored. Y and J may have small integer and
+    boolean types; `dtype` is the type of the variables, by default that of X. With `observed_only` only the observed
+    entries are stored, in arrays of NumPy.
     """
-    xp, engine = namespace(Y), engine or Engine()
+    xp = namespace(Y)
+    engine = engine or Engine()
     Y = Y if observed_only else xp.where(J != 0, Y, xp.zeros_like(Y))
     block = (observed_block if observed_only else Block)(X, Y, J, group)
-    blocks, counts = engine.divide((block,), (block.n,), block_rows)
-    sizes, shape = group_sizes(group, n_groups, dtype or X.dtype), (X.shape[1], Y.shape[1])
-    return Problem(blocks, sizes, counts, *shape, fit_intercept, engine, observed_only)
+    rows = block_rows or max(1, budget(Y, MEMORY) // max(1, block.width))
+    slices = list(row_slices(block.n, 1, min(rows, -(-block.n // engine.n_threads))))
+    blocks = (block,) if len(slices) == 1 else tuple(block.rows(s) for s in slices)
+    counts = tuple(part.n for part in blocks)
+    sizes = group_sizes(group, n_groups, dtype or X.dtype)
+    return Problem(blocks, sizes, counts, X.shape[1], Y.shape[1], fit_intercept, engine, observed_only)
 
 
 def group_sizes(group: Array, n_groups: int, dtype: Any) -> Array:
@@ -284,15 +264,12 @@ def split_rows(A: Array, sizes: Sequence[int]) -> tuple[Array, ...]:
 
 def set_W(problem: Problem, state: State, W: Array) -> State:
     """Replace W, and with it the predicted latent labels T = X W."""
-    return replace(update_rows(problem, state, lambda block, rows: replace(rows, T=block.X @ W)), W=W)
-
-
-def update_rows(problem: Problem, state: State, update: Callable[..., Rows], *rows: Sequence[Any]) -> State:
-    """Replace the variables of each block by `update(block, variables, *arguments)`."""
-    return replace(state, rows=problem.map(update, state.rows, *rows))
+    return replace(state, W=W, rows=problem.map(lambda block, rows: replace(rows, T=block.X @ W), state.rows))
 
 
 def set_rows(state: State, **parts: Sequence[Array]) -> State:
     """Replace V, T or P, given in row blocks in memory."""
-    rows = (replace(r, **{name: blocks[i] for name, blocks in parts.items()}) for i, r in enumerate(state.rows))
+    rows = []
+    for r, values in zip(state.rows, zip(*parts.values(), strict=True), strict=True):
+        rows.append(replace(r, **dict(zip(parts, values, strict=True))))
     return replace(state, rows=tuple(rows))

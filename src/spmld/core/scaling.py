@@ -16,6 +16,9 @@ from spmld._arrays import count_nonzero, largest_value, move, namespace, numpy_d
 Total = Callable[..., Any]
 """``total(function, combine=add)`` is the sum of a function of the features over all blocks of rows."""
 
+SMALLEST_SQUARE = 1e-300
+"""Squares below this value count as 0; their inverse roots would overflow in products."""
+
 
 def scaled(X: Any) -> Any:
     """Return scaled features, see `fit_scaling`.
@@ -78,6 +81,14 @@ def scale(X: Any, mean: Any, factor: Any) -> Any:
     return X * float(factor)
 
 
+def unscale(W: Any, mean: Any, factor: Any) -> tuple[Any, Any]:
+    """Return weights of the original features and offsets: ``scale(X) @ W`` equals ``X @ weights - offsets``."""
+    xp = namespace(W)
+    weights = W * (float(factor) if isinstance(factor, float) else on_device(factor, W)[:, None])
+    means = on_device(mean, W) + xp.zeros_like(W[:, 0])
+    return weights, xp.sum(weights * xp.reshape(means, (-1, 1)), axis=0)
+
+
 def power_of_two(largest: Any, X: Any) -> NDArray[Any]:
     """Return powers of two close to the largest values, in the precision of X, so that squares of quotients are exact.
 
@@ -88,10 +99,10 @@ def power_of_two(largest: Any, X: Any) -> NDArray[Any]:
     return np.where(usable, np.ldexp(1.0, np.frexp(largest)[1]), 1.0).astype(dtype)
 
 
-def inverse_root(squares: Any) -> Any:
+def inverse_root(squares: Any) -> NDArray[np.float64]:
     """Return 1 / sqrt(squares), and 0 where there is nothing to scale."""
     squares = np.asarray(squares, dtype=float)
-    return np.where(squares > 1e-300, 1 / np.sqrt(np.maximum(squares, 1e-300)), 0.0)
+    return np.where(squares > SMALLEST_SQUARE, 1 / np.sqrt(np.maximum(squares, SMALLEST_SQUARE)), 0.0)
 
 
 def on_device(values: Any, X: Any) -> Any:

@@ -7,12 +7,11 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from spmld._arrays import column_major, namespace
+from spmld._arrays import column_major, column_squares, namespace
 from spmld.core.conjugate_gradient import conjugate_gradient
-from spmld.core.designs import column_squares
-from spmld.core.entries import Entries
 from spmld.core.losses import Array
-from spmld.core.problem import Block, Problem, Rows, State, set_W, update_rows
+from spmld.core.observed import Entries
+from spmld.core.problem import Block, Problem, Rows, State, set_W
 from spmld.core.terms import Objective
 
 
@@ -74,7 +73,7 @@ class UpdateV:
                 parts.append(V + solve(axis=1, n_kept=self.n_kept))
             return replace(rows, V=xp.concat(parts))
 
-        return update_rows(problem, state, solve_rows)
+        return replace(state, rows=problem.map(solve_rows, state.rows))
 
 
 @dataclass(frozen=True)
@@ -91,13 +90,41 @@ class UpdateU:
     models_fit: ClassVar[bool] = True
 
     def __call__(self, problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
-        U, b, correlation = state.U, state.b, objective.correlation
+        U, b = state.U, state.b
+        correlation = objective.correlation
         xp = namespace(U)
-        k, q = U.shape[1], U.shape[1] + int(problem.fit_intercept)
+        l, k = U.shape
+        q = k + int(problem.fit_intercept)
         current = xp.concat([U, b[:, None]], axis=1)[:, :q]
-        A, gradient = self._normal_equations(problem, objective, state, current, safe)
+        # The systems are symmetric: half of their entries are computed.
+        upper = np.triu_indices(q)
+        position = np.zeros((q, q), dtype=np.intp)
+        position[upper] = position.T[upper] = np.arange(len(upper[0]))
+        position = xp.asarray(position.ravel(), device=U.device)
+        i, j = (xp.asarray(index, device=U.device) for index in upper)
+
+        def sum_block(block: Block, rows: Rows) -> tuple[Array, Array]:
+            A = 0.0
+            gradient = 0.0
+            for s, part in block.parts(i.shape[0], l * i.shape[0]):
+                V = rows.V[s, :]
+                G, C = objective.fit.quadratic(part, V, U, b, safe)
+                V1 = xp.concat([V, xp.ones_like(V[:, :1])], axis=1)[:, :q]
+                A = A + part.entries.transposed_times(C, products(V1, i, j))
+                gradient = gradient + part.entries.transposed_times(G, V1)
+            return A, gradient
+
+        A, gradient = problem.sum(sum_block, state.rows)
+        A = xp.take(A, position, axis=1)
+        penalty = objective.ridge.tU * xp.ones_like(U)
+        if problem.fit_intercept:
+            missing = xp.astype(A[:, -1:] == 0, U.dtype)  # keeps the intercept of a label without observed entries at 0
+            penalty = xp.concat([penalty, missing], axis=1)
+        A = xp.reshape(A, (l, q, q)) + penalty[:, :, None] * identity(q, U)
+        gradient = gradient + penalty * current
         if correlation.active:
-            H = _pad(correlation.moments(problem, state), q)
+            E = identity(q, U)[:, :k]  # pads with zeros: intercepts are not part of the correlation term
+            H = E @ (correlation.moments(problem, state) @ E.T)
             gradient = gradient + correlation.gradient_U(H, current, state.Z)
             inverse = xp.linalg.inv(A + xp.sum(H, axis=0))
 
@@ -111,50 +138,6 @@ class UpdateU:
         else:
             S = current - xp.linalg.solve(A, gradient[:, :, None])[:, :, 0]
         return replace(state, U=S[:, :k], b=S[:, k] if problem.fit_intercept else b)
-
-    def _normal_equations(
-        self, problem: Problem, objective: Objective, state: State, current: Array, safe: bool
-    ) -> tuple[Array, Array]:
-        """Return the systems and gradients without the correlation term, of shapes (l, q, q) and (l, q)."""
-        U, b = state.U, state.b
-        xp = namespace(U)
-        l, q = current.shape
-
-        def sum_block(block: Block, rows: Rows) -> tuple[Array, Array]:
-            A, B = 0.0, 0.0
-            for s, part in block.parts(i.shape[0], l * i.shape[0]):
-                V = rows.V[s, :]
-                G, C = objective.fit.quadratic(part, V, U, b, safe)
-                V1 = xp.concat([V, xp.ones_like(V[:, :1])], axis=1)[:, :q]
-                A = A + part.entries.transposed_times(C, products(V1, i, j))
-                B = B + part.entries.transposed_times(G, V1)
-            return A, B
-
-        # The systems are symmetric: half of their entries are computed.
-        i, j, position = (xp.asarray(index, device=U.device) for index in _triangle(q))
-        A, B = problem.sum(sum_block, state.rows)
-        A = xp.take(A, position, axis=1)
-        penalty = objective.ridge.tU * xp.ones_like(U)
-        if problem.fit_intercept:
-            missing = xp.astype(A[:, -1:] == 0, U.dtype)  # keeps the intercept of a label without observed entries at 0
-            penalty = xp.concat([penalty, missing], axis=1)
-        return xp.reshape(A, (l, q, q)) + penalty[:, :, None] * identity(q, U), B + penalty * current
-
-
-def _triangle(q: int) -> tuple[Array, Array, Array]:
-    """Return the rows and columns of the upper triangle of a matrix, and the index of each entry of it there."""
-    i, j = np.triu_indices(q)
-    position = np.zeros((q, q), dtype=np.intp)
-    position[i, j] = position[j, i] = np.arange(len(i))
-    return i, j, position.ravel()
-
-
-def _pad(H: Array, q: int) -> Array:
-    """Pad H with zeros to (g, q, q): intercepts are not part of the correlation term."""
-    xp = namespace(H)
-    k = H.shape[1]
-    E = identity(q, H)[:, :k]
-    return E @ (H @ xp.matrix_transpose(E))
 
 
 @dataclass(frozen=True)

@@ -27,10 +27,11 @@ class Fit:
     loss: Loss = field(default_factory=Squared)
 
     def value(self, block: Block, V: Array, U: Array, b: Array) -> Array:
-        def value(part: Block, V: Array) -> Array:
-            return namespace(U).sum(part.J * self.loss.value(part.Y, part.entries.scores(V, U, b)))
-
-        return sum(value(part, V[s, :]) for s, part in block.parts(U.shape[1]))
+        total = 0.0
+        for s, part in block.parts(U.shape[1]):
+            losses = self.loss.value(part.Y, part.entries.scores(V[s, :], U, b))
+            total = total + namespace(U).sum(part.J * losses)
+        return total
 
     def slope(self, block: Block, V: Array, U: Array, b: Array) -> Array:
         """Return D, the derivative in the scores. The gradients are D U in V, D^T V in U and D^T 1 in b."""
@@ -88,7 +89,8 @@ class Correlation:
 
     def block_moments(self, n_groups: int, block: Block, rows: Rows) -> Array:
         """Return the S_m of a block, of shape (g, k, k)."""
-        T, k = rows.T, rows.T.shape[1]
+        T = rows.T
+        k = rows.T.shape[1]
         S = namespace(T).zeros((n_groups, k, k), dtype=T.dtype, device=T.device)
         for m, members in enumerate(block.members):
             part = T[members, :] if len(block.members) > 1 else T
@@ -167,7 +169,10 @@ class Objective:
 
     def values(self, problem: Problem, state: State, fit: float | None = None) -> dict[str, float]:
         """Return the value of each term, without the penalty of the pacing. The fit is computed unless it is given."""
-        U, b, Z, n_groups = state.U, state.b, state.Z, problem.sizes.shape[0]
+        U = state.U
+        b = state.b
+        Z = state.Z
+        n_groups = problem.sizes.shape[0]
         active = self.correlation.active
 
         def sum_block(block: Block, rows: Rows) -> tuple[Array, ...]:

@@ -20,16 +20,15 @@ from spmld.cluster.inputs import is_collection, read_collection
 from spmld.cluster.predictions import predict_chunks
 from spmld.cluster.samples import ClusterSamples
 from spmld.estimators.completion import Completion
-from spmld.estimators.inputs import check_features, check_labels, check_trusted, check_weights
-from spmld.estimators.memory import check_memory
+from spmld.estimators.inputs import check_features, check_labels, check_memory, check_trusted, check_weights
 from spmld.estimators.positive_only import check_single_class, complete_labels
 from spmld.estimators.probabilities import score_probabilities
-from spmld.estimators.recording import record_fit
+from spmld.estimators.recording import RECORDER
 from spmld.estimators.top_labels import TopLabelsMixin
 from spmld.labels import Labels
 from spmld.labels.entries import mark_trusted
 from spmld.labels.output import PredictionOutputMixin
-from spmld.labels.single_class import ignore_label_warnings
+from spmld.labels.single_class import find_single_class, ignore_label_warnings
 from spmld.metrics import subset_accuracy
 from spmld.model_selection.samples import Samples
 
@@ -164,7 +163,8 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         """
         self._validate_params()
         self._check_parameters()
-        check_trusted(self, trusted, in_memory=not is_collection(X))
+        if trusted is not None:
+            check_trusted(self, in_memory=not is_collection(X))
         fitted = copy(self)
         samples, class_prior = fitted._read(X, y, mask, entry_weight, trusted)
         fitted._fit_samples(samples, class_prior)
@@ -191,9 +191,13 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         if not on_accelerator(X):
             check_memory(self, X, y, mapped)
         labels, weights = self._weigh_labels(check_labels(self, X, y, mask), entry_weight)
-        labels, weights, class_prior = complete_labels(
-            X, mark_trusted(labels, trusted), weights, entry_weight, self._accepts_entry_weight()
-        )
+        labels = mark_trusted(labels, trusted)
+        class_prior = None
+        single = find_single_class(labels.signs)
+        if np.any(single):
+            labels, weights, class_prior = complete_labels(
+                X, labels, weights, single, entry_weight, self._accepts_entry_weight()
+            )
         return Samples(X, labels, weights, getattr(self, "feature_names_in_", None)), class_prior
 
     def fit_samples(self, samples: Samples | ClusterSamples, class_prior: Any = None) -> Self:
@@ -212,7 +216,11 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         with ignore_label_warnings(), limit_threads(samples.n_values * l):
-            record_fit(self, samples)
+            recorder = RECORDER.get()
+            if recorder is None:
+                self._fit(samples)
+            else:
+                recorder.fit(self, samples)
         if getattr(self, "device", None) is not None and not hasattr(samples.example, "detach"):
             arrays_to_numpy(self)
         self._feature_means = samples.feature_means

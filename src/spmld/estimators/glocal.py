@@ -12,28 +12,30 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import move, namespace, numpy_dtype, on_accelerator, to_numpy
-from spmld._device import is_tensor
 from spmld._validation import NonNegative, NonNegativeInt, Positive, PositiveInt, RandomState
 from spmld.cluster.samples import ClusterSamples
 from spmld.core.descent import DESCENT
-from spmld.core.entries import few_for_factors
 from spmld.core.initialization import random_init, spectral_init
 from spmld.core.iteration import Result, Status
 from spmld.core.latent_solver import REDUCTION, Pacing, exact_steps, solve_spmld
 from spmld.core.losses import LOSSES
+from spmld.core.observed import few_for_factors
 from spmld.core.problem import Engine, Problem, Rows, State, make_problem
+from spmld.core.scaling import fit_scaling, unscale
 from spmld.core.steps import BlockUpdate, UpdateV
 from spmld.core.terms import Correlation, Coupling, Fit, Objective, Ridge
 from spmld.estimators.inputs import cluster_samples
 from spmld.estimators.linear_models import FactoredModel, align_arrays
 from spmld.estimators.progress import report_progress, set_history
-from spmld.estimators.scaling import FeatureScaler
 from spmld.labels import Labels
 from spmld.model_selection.samples import Samples
 
 INITS = {"spectral": spectral_init, "random": random_init}
 MIN_MEAN_WEIGHT = 1e-3
 """Entry weights are divided by their mean if it is below this number or above its inverse."""
+
+COMPLETION_TOL = 1e-6
+"""Tolerance of V for given U and W, a convex problem that is cheap to solve accurately."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -179,52 +181,50 @@ class GLOCAL(FactoredModel):
             self._check_distributed()
         samples = samples.sparsified()
         samples = samples if sp.issparse(samples.example) else samples.to_device(self.device)
-        scaler = FeatureScaler(center=self.fit_intercept) if self.standardize else None
-        if scaler is not None:
-            samples = samples.rescale(scaler)
-        mean = samples.total_weight / samples.n_observed
-        if self.rescale and not MIN_MEAN_WEIGHT <= mean <= 1 / MIN_MEAN_WEIGHT:  # only the ratios of weights matter
-            samples = samples.multiply_weights(1 / mean)
+        mean: Any = 0.0
+        factor: Any = 1.0
+        if self.standardize:
+            mean, factor = fit_scaling(samples.total, samples.shape[0], samples.example, self.fit_intercept)
+            samples = samples.scaled(mean, factor)
+        weight = samples.total_weight / samples.n_observed
+        if self.rescale and not MIN_MEAN_WEIGHT <= weight <= 1 / MIN_MEAN_WEIGHT:  # only the ratios of weights matter
+            samples = samples.multiply_weights(1 / weight)
         rng = check_random_state(self.random_state)
         n, _, l = samples.shape
         n_groups = min(self.n_groups, n) if self.local_correlation > 0 else 1
         group = cluster_samples(samples, n_groups, rng) if n_groups > 1 else None
         samples = samples.to_device(self.device)
         like = samples.example
-        few = in_memory and not is_tensor(like) and few_for_factors(samples.n_observed, n * l)
+        few = few_for_factors(samples.n_observed, n * l)
         n_threads = effective_n_jobs(self.n_jobs) if in_memory and not on_accelerator(like) else 1
+
+        def uniform(shape: tuple[int, ...]) -> Any:
+            return move(rng.uniform(size=shape).astype(numpy_dtype(like), copy=False), like)
+
         with Engine().threads(n_threads) as engine:
             problem = samples.problem(self.fit_intercept, group, n_groups, observed_only=few, engine=engine)
-            self._fit_problem(problem, like, samples.total_weight, scaler, rng)
+            k = min(self.n_components, l)
+            objective = self._objective(problem, samples.total_weight, k)
+            state = INITS[self.init](problem, k, self.correlation_rank, uniform)
+            try:
+                result = self._solve(problem, objective, state)
+            except (FloatingPointError, np.linalg.LinAlgError) as error:
+                raise ValueError(f"{error}; scale the values of X or entry_weight") from error
+            self._set_result(problem, objective, result, mean, factor)
 
     def _check_distributed(self) -> None:
         """Validate parameters for features that are not in memory."""
         if self.solver != "exact":
             raise ValueError(f'solver must be "exact" if X is not in memory, got {self.solver!r}')
 
-    def _fit_problem(
-        self, problem: Problem, X: Any, weight: float, scaler: FeatureScaler | None, rng: np.random.RandomState
-    ) -> None:
-        """Fit variables of the array type of X. `weight` is the sum of the entry weights."""
-        k = min(self.n_components, problem.n_labels)
-        objective = self._objective(problem, weight, k)
-
-        def uniform(shape: tuple[int, ...]) -> Any:
-            return move(rng.uniform(size=shape).astype(numpy_dtype(X), copy=False), X)
-
-        state = INITS[self.init](problem, k, self.correlation_rank, uniform)
-        try:
-            result = self._solve(problem, objective, state)
-        except (FloatingPointError, np.linalg.LinAlgError) as error:
-            raise ValueError(f"{error}; scale the values of X or entry_weight") from error
-        self._set_result(problem, objective, result, scaler)
-
     def _n_numbers(self, n: int, d: int, l: int) -> int:
         return 8 * (n + d + l) * min(self.n_components, l)
 
     def _objective(self, problem: Problem, observed: float, k: int) -> Objective:
         """Return the terms with their weights, multiplied by size factors if `rescale`."""
-        n, (d, l) = problem.n, (self.n_features_in_, problem.n_labels)
+        n = problem.n
+        d = self.n_features_in_
+        l = problem.n_labels
         g = problem.sizes.shape[0]
 
         def scaled(value: float, size: float) -> float:
@@ -248,9 +248,11 @@ class GLOCAL(FactoredModel):
     def _solve(self, problem: Problem, objective: Objective, state: State) -> Result[State]:
         report = partial(report_progress, self)
         run = partial(solve_spmld, problem, extrapolate=self.solver == "exact", callback=report)
-        steps, history = self._steps(), []
+        steps = self._steps()
+        history = []
         if self.n_warmup_iter:
-            uncorrelated, (_, update_V, update_U, update_W) = replace(objective, correlation=Correlation()), steps
+            uncorrelated = replace(objective, correlation=Correlation())
+            _, update_V, update_U, update_W = steps
             order = (update_U, update_V, update_W)
             warm = run(uncorrelated, state, order, max_iter=self.n_warmup_iter, tol=None, stage="warm-up")
             if warm.status is Status.STOPPED:
@@ -260,19 +262,19 @@ class GLOCAL(FactoredModel):
         return replace(result, history=history + result.history)
 
     def _set_result(
-        self, problem: Problem, objective: Objective, result: Result[State], scaler: FeatureScaler | None
+        self, problem: Problem, objective: Objective, result: Result[State], mean: Any, factor: Any
     ) -> None:
+        """Set the fitted attributes, given the means and factors of the scaled features."""
         state = result.state
         self._fitted_objective = objective
         xp = namespace(state.U)
         self.label_factors_ = state.U
-        unscaled = state.W, xp.zeros_like(state.W[0, :])
-        self.feature_weights_, self.latent_offsets_ = scaler.unscale(state.W) if scaler else unscaled
+        self.feature_weights_, self.latent_offsets_ = unscale(state.W, mean, factor)
         self.intercept_ = state.b - state.U @ self.latent_offsets_
         self.correlation_factors_ = state.Z
-        if rows := problem.engine.in_memory(state.rows):
-            self.latent_labels_ = xp.concat([block.V for block in rows])
-            self.self_paced_weights_ = xp.concat([block.P for block in rows])
+        if problem.engine.in_memory:
+            self.latent_labels_ = xp.concat([rows.V for rows in state.rows])
+            self.self_paced_weights_ = xp.concat([rows.P for rows in state.rows])
         self.group_sizes_ = to_numpy(problem.sizes)
         self.converged_ = result.status is Status.CONVERGED
         set_history(self, result)
@@ -292,7 +294,7 @@ class GLOCAL(FactoredModel):
         ridge = replace(self._fitted_objective.ridge, tU=0.0, tW=0.0)
         objective = replace(self._fitted_objective, correlation=Correlation(), ridge=ridge)
         steps = (UpdateV(tol=REDUCTION),)
-        state = solve_spmld(problem, objective, state, steps, extrapolate=False, max_iter=20, tol=1e-6).state
+        state = solve_spmld(problem, objective, state, steps, extrapolate=False, max_iter=20, tol=COMPLETION_TOL).state
         return xp.concat([rows.V for rows in state.rows]) @ U.T + b
 
     def label_correlation(self, group: int | None = None) -> np.ndarray:

@@ -1,7 +1,9 @@
-"""Validation and conversion of the inputs of estimators: features, labels and weights."""
+"""Validation and conversion of the inputs of estimators: features, labels, weights, and their size in memory."""
 
 import warnings
 from dataclasses import replace
+from math import inf
+from pathlib import Path
 from typing import Any
 
 import array_api_compat
@@ -28,6 +30,7 @@ from spmld.labels.entries import read_weights
 from spmld.model_selection.samples import Samples
 from spmld.noise import NoiseRates
 
+GIB = 2**30
 MAX_CLUSTERED = 20_000
 """Maximum number of samples from which clusters are found."""
 
@@ -42,8 +45,14 @@ def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
         check_sparse(X)
     if not array_api_compat.is_torch_array(X):
         X = validate_data(estimator, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset)
-        check_overflow(X)
-        return X
+    else:
+        X = validate_data(estimator, _check_tensor(X), reset=reset, skip_check_array=True)  # names and number
+    check_range(largest_value(X), X.shape[0] * X.shape[1], namespace(X).finfo(X.dtype))
+    return X
+
+
+def _check_tensor(X: Any) -> Any:
+    """Return a torch tensor as a matrix of finite floating-point numbers."""
     check_tensor(X, "X")
     xp = namespace(X)
     X = X.detach()
@@ -55,8 +64,7 @@ def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
         X = xp.astype(X, xp.float32 if X.dtype.itemsize == 2 and X.dtype.is_floating_point else xp.float64)
     if not bool(xp.all(xp.isfinite(X))):
         raise ValueError("X contains NaN or infinity; impute these values or remove the samples first")
-    check_overflow(X)
-    return validate_data(estimator, X, reset=reset, skip_check_array=True)  # names and number of the features
+    return X
 
 
 def check_labels(estimator: BaseEstimator, X: Any, Y: Any, mask: Any, *, classes: Any = None) -> Labels:
@@ -116,10 +124,8 @@ def check_rates(estimator: Any, n_labels: int) -> NoiseRates:
     return rates
 
 
-def check_trusted(estimator: Any, trusted: Any, *, in_memory: bool) -> None:
+def check_trusted(estimator: Any, *, in_memory: bool) -> None:
     """Raise ValueError if a fit would ignore verified entries."""
-    if trusted is None:
-        return
     if not in_memory:
         raise ValueError("trusted is not supported if X is not in memory; leave it out")
     if not estimator.uses_trusted():
@@ -145,6 +151,28 @@ def _check_rate(estimator: Any, name: str, n_labels: int) -> np.ndarray:
     return values + np.zeros(n_labels)
 
 
-def check_overflow(X: Any) -> None:
-    """Raise ValueError if sums of squares of the features may overflow."""
-    check_range(largest_value(X), X.shape[0] * X.shape[1], float(namespace(X).finfo(X.dtype).max), X.dtype)
+def available_memory() -> float:
+    """Return the bytes that can still be allocated, as far as the system tells; infinity if it does not."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        return next(1024.0 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration, ValueError, IndexError):
+        return inf
+
+
+def check_memory(estimator: Any, X: Any, y: Any, mapped: int = 0) -> None:
+    """Raise MemoryError if the labels y and the numbers of a fit to X do not fit into memory.
+
+    `mapped` is the number of bytes of X that are in a file, and that a fit reads into memory.
+    """
+    (n, d), l = X.shape, y.shape[1] if len(getattr(y, "shape", ())) == 2 else 1
+    n_bytes = 3 * n * l + X.dtype.itemsize * estimator._n_numbers(n, d, l) + mapped
+    available = available_memory()
+    if n_bytes > available:
+        name = type(estimator).__name__
+        chunks = "pass dask.array.from_array(X) to read X in chunks, " if mapped else ""
+        raise MemoryError(
+            f"{name} needs about {n_bytes / GIB:.1f} GiB for {n} samples, {d} features and {l} labels, and "
+            f"{available / GIB:.1f} GiB are available; {chunks}select features, use fewer labels, or convert X to "
+            "float32"
+        )

@@ -10,12 +10,11 @@ from typing import Any, ClassVar, Literal
 from sklearn.utils import check_random_state
 
 from spmld._arrays import move, numpy_dtype
-from spmld._device import is_tensor
 from spmld._validation import FloatFraction, NonNegative, Positive, PositiveInt, RandomState
 from spmld.cluster.samples import ClusterSamples
-from spmld.core.entries import few_for_factors
 from spmld.core.leml import Factors, solve_leml
 from spmld.core.losses import LOSSES
+from spmld.core.observed import few_for_factors
 from spmld.estimators.linear_models import FactoredModel
 from spmld.estimators.progress import report_progress, set_history
 from spmld.model_selection.samples import Samples
@@ -117,18 +116,22 @@ class LEML(FactoredModel):
     def _fit(self, samples: Samples | ClusterSamples) -> None:
         largest = samples.largest
         samples = samples.sparsified().to_device(self.device)
-        X, rng = samples.example, check_random_state(self.random_state)
+        X = samples.example
+        rng = check_random_state(self.random_state)
         n, d, l = samples.shape
-        few = few_for_factors(samples.n_observed, n * l) and isinstance(samples, Samples) and not is_tensor(X)
+        few = few_for_factors(samples.n_observed, n * l)
         problem = samples.problem(bool(self.fit_intercept), observed_only=few, max_rows=n)
         k = self.n_components
         k = min(int(k) if isinstance(k, Integral) else math.ceil(k * l), l)
         W, H = (move(rng.uniform(size=shape).astype(numpy_dtype(X), copy=False), X) for shape in ((d, k), (l, k)))
         # Huge features would make the first scores huge, from which few iterations do not recover.
         W = W / largest if largest > LARGE_VALUE else W
-        loss, factors = LOSSES[self.loss], Factors(W, H, 0 * H[:, 0])
+        loss = LOSSES[self.loss]
+        factors = Factors(W, H, 0 * H[:, 0])
         options: Any = {"max_iter": self.max_iter, "tol": self.tol, "callback": partial(report_progress, self)}
         result = solve_leml(problem, loss, self.alpha, factors, **options)
         factors = result.state
-        self.feature_weights_, self.label_factors_, self.intercept_ = factors.W, factors.H, factors.b
+        self.feature_weights_ = factors.W
+        self.label_factors_ = factors.H
+        self.intercept_ = factors.b
         set_history(self, result)

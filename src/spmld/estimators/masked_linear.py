@@ -7,20 +7,13 @@ from typing import Any, ClassVar
 from spmld._arrays import move, numpy_dtype
 from spmld._validation import NonNegative, Positive, PositiveInt
 from spmld.cluster.samples import ClusterSamples
-from spmld.core.designs import Penalty, label_laplacian
 from spmld.core.losses import LOSSES, Loss
 from spmld.core.problem import Problem
 from spmld.estimators.inputs import check_rates, has_rates
 from spmld.estimators.linear_models import LinearModel
 from spmld.estimators.progress import warn_not_converged
 from spmld.labels import Labels
-from spmld.model_selection.linear import (
-    frequency_log_odds,
-    initial_parameters,
-    linear_problem,
-    mean_signs,
-    solve_linear,
-)
+from spmld.model_selection.linear import linear_problem, solve_linear
 from spmld.model_selection.samples import Samples
 from spmld.noise import NoiseRates
 from spmld.noise.likelihood import NoisyLogistic
@@ -43,28 +36,25 @@ class _MaskedLinear(LinearModel):
     def _ridge(self) -> float:
         """Return the factor t."""
 
-    def _make_loss(self, problem: Problem, labels: Labels, B: Any) -> Loss | tuple[Loss, ...]:
-        """Return the loss, or the loss of each row block; B has the array type of the scores."""
+    def _make_loss(self, problem: Problem, labels: Labels, like: Any) -> Loss | tuple[Loss, ...]:
+        """Return the loss, or the loss of each row block, with the array type of the features."""
         return LOSSES[self.loss]
-
-    @abstractmethod
-    def _initial_intercept(self, means: Any) -> Any:
-        """Return the scores of a model without features, from the mean sign of each label."""
 
     def _fit(self, samples: Samples | ClusterSamples) -> None:
         samples = samples.sparsified().to_device(self.device)
         like = samples.example
-        separate = self.label_graph_penalty == 0
-        problem = linear_problem(samples, bool(self.fit_intercept), separate=separate)
-        means = mean_signs(problem, like)
-        intercepts = self._initial_intercept(means) if self.fit_intercept else means
-        B = initial_parameters(problem, intercepts, like, self if self.warm_start else None)
-        t = self._ridge()
-        laplacian = None if separate else label_laplacian(problem, B)
-        penalty = Penalty(t, bool(self.fit_intercept), laplacian, t * self.label_graph_penalty)
-        loss = self._make_loss(problem, samples.labels, B)
-        options: Any = {"n_jobs": self.n_jobs, "tol": self.tol, "max_iter": self.max_iter}
-        result = solve_linear(problem, loss, penalty, B, intercepts, **options)
+        problem = linear_problem(samples, bool(self.fit_intercept), separate=self.label_graph_penalty == 0)
+        result = solve_linear(
+            problem,
+            self._make_loss(problem, samples.labels, like),
+            self._ridge(),
+            like,
+            label_graph_penalty=self.label_graph_penalty,
+            last=self if self.warm_start else None,
+            n_jobs=self.n_jobs,
+            tol=self.tol,
+            max_iter=self.max_iter,
+        )
         self._set_coefficients(result.B)
         self.n_iter_ = result.steps
         if not result.converged:
@@ -152,15 +142,13 @@ class MaskedLogistic(_MaskedLinear):
     def _ridge(self) -> float:
         return 1 / self.C
 
-    def _make_loss(self, problem: Problem, labels: Labels, B: Any) -> Loss | tuple[Loss, ...]:
+    def _make_loss(self, problem: Problem, labels: Labels, like: Any) -> Loss | tuple[Loss, ...]:
         noise = check_rates(self, labels.signs.shape[1])
         if labels.trusted is None or not any(rate.any() for rate in noise):
-            return NoiseRates(*(move(rate.astype(numpy_dtype(B)), B) for rate in noise)).loss()
-        blocks = [problem.split(move(rate.astype(numpy_dtype(B)), B)) for rate in noise.unless(labels.trusted)]
+            return NoiseRates(*(move(rate.astype(numpy_dtype(like)), like) for rate in noise)).loss()
+        rates = (move(rate.astype(numpy_dtype(like)), like) for rate in noise.unless(labels.trusted))
+        blocks = [problem.split(rate) for rate in rates]
         return tuple(NoisyLogistic(*block) for block in zip(*blocks, strict=True))
-
-    def _initial_intercept(self, means: Any) -> Any:
-        return frequency_log_odds(means)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -201,6 +189,3 @@ class MaskedRidge(_MaskedLinear):
 
     def _ridge(self) -> float:
         return self.alpha
-
-    def _initial_intercept(self, means: Any) -> Any:
-        return means

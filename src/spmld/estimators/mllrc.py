@@ -105,7 +105,8 @@ class MLLRC(LinearModel):
 
     def _fit(self, samples: Samples | ClusterSamples) -> None:
         samples = samples.sparsified()
-        X, (_, d, l) = samples.example, samples.shape
+        X = samples.example
+        _, d, l = samples.shape
         problem = samples.problem(bool(self.fit_intercept))
         zeros = move(np.zeros((d + int(self.fit_intercept), l), dtype=numpy_dtype(X)), X)
         full = targets(problem, zeros.dtype)

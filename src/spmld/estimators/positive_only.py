@@ -156,7 +156,12 @@ def complete_positive_only(
 
 
 def complete_labels(
-    X: Any, labels: Labels, weights: NDArray[Any], entry_weight: Any, accepts_weights: bool
+    X: Any,
+    labels: Labels,
+    weights: NDArray[Any],
+    single: SingleClassLabels,
+    entry_weight: Any,
+    accepts_weights: bool,
 ) -> tuple[Labels, NDArray[Any], _Matrix]:
     """Replace missing entries of positive-only labels by weak negatives, and warn about labels of one class.
 
@@ -166,7 +171,7 @@ def complete_labels(
     -------
     labels, weights, class_prior
     """
-    single, class_prior = find_single_class(labels.signs), np.full(labels.shape[1], np.nan)
+    class_prior = np.full(labels.shape[1], np.nan)
     if accepts_weights and _weighs_samples(entry_weight):
         labels, weights, class_prior, _ = complete_positive_only(X, labels, weights, entry_weight)
     rare = np.logical_and(single.unobserved, class_prior == 0)

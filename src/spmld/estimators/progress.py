@@ -54,7 +54,8 @@ def format_record(record: Record) -> str:
 
 def set_history(estimator: Any, result: Result[Any]) -> None:
     """Set `history_` and `n_iter_`, and warn if the solver did not converge."""
-    estimator.history_, estimator.n_iter_ = result.history, len(result.history)
+    estimator.history_ = result.history
+    estimator.n_iter_ = len(result.history)
     if result.status is Status.MAX_ITER:
         warn_not_converged(estimator, result.status.message(estimator.max_iter))
 
@@ -66,7 +67,9 @@ def warn_not_converged(estimator: Any, message: str) -> None:
 
 def warn_caller(message: str, category: type[Warning]) -> None:
     """Issue a warning that points at the first line outside the libraries that called `fit`."""
-    level, frame = 2, sys._getframe(1)
+    level = 2
+    frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in _LIBRARIES:
-        level, frame = level + 1, frame.f_back
+        level += 1
+        frame = frame.f_back
     warnings.warn(message, category, stacklevel=level)

@@ -17,23 +17,15 @@ class Recorder(Protocol):
         ...
 
 
-_recorder: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
+RECORDER: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
+"""The recorder that runs the fits of this thread, if there is one."""
 
 
 @contextmanager
 def recording(recorder: Recorder) -> Iterator[None]:
     """Let a recorder run all fits in the block that are made in this thread."""
-    token = _recorder.set(recorder)
+    token = RECORDER.set(recorder)
     try:
         yield
     finally:
-        _recorder.reset(token)
-
-
-def record_fit(estimator: Any, samples: Any) -> None:
-    """Fit an estimator by the recorder of the context if there is one."""
-    recorder = _recorder.get()
-    if recorder is None:
-        estimator._fit(samples)
-    else:
-        recorder.fit(estimator, samples)
+        RECORDER.reset(token)

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import features_to_numpy, namespace, on_accelerator
 from spmld._validation import PositiveInt, RandomState, Validated
-from spmld.core.scaling import Total, dense, fit_scaling, inverse_root, on_device, power_of_two, scale, total_of
+from spmld.core.scaling import dense, fit_scaling, inverse_root, on_device, power_of_two, scale, total_of, unscale
 from spmld.estimators.inputs import check_features
 
 MAX_LANDMARK_SAMPLES = 20_000
@@ -87,12 +87,7 @@ class FeatureScaler(_FeatureTransformer):
     center: bool = True
 
     def _fit(self, X: Any) -> None:
-        self.fit_total(total_of(X), X.shape[0], X)
-
-    def fit_total(self, total: Total, n: int, like: Any) -> None:
-        """Set the fitted attributes from sums over samples, see `spmld.core.scaling.fit_scaling`."""
-        self.n_features_in_ = like.shape[1]
-        self.mean_, self.factor_ = fit_scaling(total, n, like, self.center)
+        self.mean_, self.factor_ = fit_scaling(total_of(X), X.shape[0], X, self.center)
 
     def _transform(self, X: Any) -> Any:
         return scale(X, self.mean_, self.factor_)
@@ -112,11 +107,7 @@ class FeatureScaler(_FeatureTransformer):
         offsets : array of shape (k,)
             ``transform(X) @ W`` equals ``X @ weights - offsets``.
         """
-        xp = namespace(W)
-        one_factor = isinstance(self.factor_, float)
-        weights = W * (float(self.factor_) if one_factor else on_device(self.factor_, W)[:, None])
-        means = on_device(self.mean_, W) + xp.zeros_like(W[:, 0])
-        return weights, xp.sum(weights * xp.reshape(means, (-1, 1)), axis=0)
+        return unscale(W, self.mean_, self.factor_)
 
 
 @dataclass(eq=False, repr=False)

@@ -80,7 +80,7 @@ class SPMLD(GLOCAL):
 
     def _pacing(self, problem: Problem) -> Pacing:
         rule = self.pacing if self.pacing is not None else GroupSparsePacing(schedule=QuantileSchedule())
-        if problem.engine.in_memory(problem.blocks):
+        if problem.engine.in_memory:
             return rule.update
         zeros = namespace(problem.sizes).tile(0 * problem.sizes[:1], (min(self.n_components, problem.n_labels),))
         return partial(update_blocks, rule, problem.engine, zeros)

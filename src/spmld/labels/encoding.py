@@ -128,10 +128,11 @@ def read_labels(Y: Any, mask: Any = None, *, classes: Any = None, name: str = "Y
         return Y if mask is None else replace(Y, signs=Y.signs * _read_mask(mask, Y.shape))
     if sp.issparse(Y):
         return _read_sparse(Y, mask, classes, name)
-    check_tensor(Y, name)
-    tensor = _read_tensor(Y) if mask is None and classes is None else None
-    if tensor is not None:
-        return Labels(*tensor)
+    if is_torch_array(Y) and mask is None and classes is None:
+        check_tensor(Y, name)
+        tensor = _read_tensor(Y)
+        if tensor is not None:
+            return Labels(*tensor)
     values, observed, names, one_dimensional = read_values(Y, mask, name)
     complete = observed.all()
     observed_values = values if complete else values[observed]
@@ -142,7 +143,8 @@ def read_labels(Y: Any, mask: Any = None, *, classes: Any = None, name: str = "Y
     classes = np.asarray(classes)
     signs = np.where(observed_values == classes[1], np.int8(1), np.int8(-1))
     if not complete:
-        observed_signs, signs = signs, np.zeros(values.shape, dtype=np.int8)
+        observed_signs = signs
+        signs = np.zeros(values.shape, dtype=np.int8)
         signs[observed] = observed_signs
     return Labels(signs, classes, names, one_dimensional)
 
@@ -187,7 +189,8 @@ def _read_objects(values: NDArray[Any], used: NDArray[np.bool_]) -> tuple[NDArra
 
     Other objects are unchanged. Return also which of them are used and not missing.
     """
-    objects, several = values[used].tolist(), values.shape[1] > 1
+    objects = values[used].tolist()
+    several = values.shape[1] > 1
     try:
         numbers = {value: _object_to_number(value, words=several) for value in dict.fromkeys(objects)}
     except TypeError as error:  # not hashable
@@ -249,10 +252,11 @@ def _read_tensor(Y: Any) -> tuple[NDArray[np.int8], NDArray[Any]] | None:
 
     A sign takes an eighth of the memory of a number, or less, so that large tensors leave their device quickly.
     """
-    if not is_torch_array(Y) or Y.ndim != 2 or not Y.dtype.is_floating_point:
+    if Y.ndim != 2 or not Y.dtype.is_floating_point:
         return None
     xp = namespace(Y)
-    positive, missing = Y == 1, xp.isnan(Y)
+    positive = Y == 1
+    missing = xp.isnan(Y)
     for negative in (0, -1):
         at = xp.equal(Y, negative)
         if bool(xp.all(positive | missing | at)) and bool(xp.any(positive | at)):

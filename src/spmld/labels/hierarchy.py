@@ -255,7 +255,8 @@ def _warn_contradictions(
     labels: Labels, entries: NDArray[np.intp], ancestors: NDArray[np.bool_], samples: Sequence[Any] | None
 ) -> None:
     """Warn about negative entries with a positive descendant."""
-    names, listed = _names(labels), []
+    names = _names(labels)
+    listed = []
     for sample, label in entries[:MAX_EXAMPLES]:
         descendant = np.flatnonzero((labels.signs[sample] > 0) & ancestors[:, label])[0]
         listed.append(

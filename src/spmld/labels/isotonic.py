@@ -51,13 +51,15 @@ def project(values: _Floats, parents: Sequence[Sequence[int]], order: Sequence[i
     if len(forests) == 1:
         values[rows] = _project_forest(values[rows], forests[0], order, weights)
         return values
-    x, corrections = values[rows], [np.zeros((len(rows), values.shape[1])) for _ in forests]
+    x = values[rows]
+    corrections = [np.zeros((len(rows), values.shape[1])) for _ in forests]
     for _ in range(MAX_CYCLES):
         change = 0.0
         for k, forest in enumerate(forests):
             shifted = x + corrections[k]
             x = _project_forest(shifted, forest, order, weights)
-            last, corrections[k] = corrections[k], shifted - x
+            last = corrections[k]
+            corrections[k] = shifted - x
             change = max(change, np.abs(corrections[k] - last).max(initial=0.0))
         if change <= PROJECTION_TOL:
             break
@@ -70,7 +72,8 @@ def project(values: _Floats, parents: Sequence[Sequence[int]], order: Sequence[i
 
 def _project_forest(values: _Floats, parent: _Indices, order: Sequence[int], weights: _Floats) -> _Floats:
     """Return the projection onto the forest with one parent for each label, -1 for roots."""
-    mean, weight = values.copy(), np.tile(weights, (len(values), 1))
+    mean = values.copy()
+    weight = np.tile(weights, (len(values), 1))
     head = np.tile(np.arange(values.shape[1]), (len(values), 1))  # the top label of the block of each label
     below: dict[int, list[int]] = {label: [] for label in order}
     for label in reversed(order):
@@ -85,7 +88,9 @@ def _project_forest(values: _Floats, parent: _Indices, order: Sequence[int], wei
             candidates = np.where(adjacent, mean[np.ix_(rows, members)], -np.inf)
             largest = candidates.argmax(axis=1)
             violating = candidates[np.arange(len(rows)), largest] > mean[rows, label]
-            rows, block, blocks = rows[violating], members[largest[violating]], blocks[violating]
+            rows = rows[violating]
+            block = members[largest[violating]]
+            blocks = blocks[violating]
             weight[rows, label] += weight[rows, block]
             step = (mean[rows, block] - mean[rows, label]) * weight[rows, block] / weight[rows, label]
             mean[rows, label] += step

@@ -103,10 +103,12 @@ def absent_separators(texts: Sequence[str], sep: Separator) -> dict[str, list[st
     >>> absent_separators(["rock; pop", "pop: jazz"], ";:"), absent_separators(["rock -> pop"], "->")
     ({';:': [';', ':']}, {})
     """
-    absent = [part for part in separators(sep) if len(part) > 1 and not any(part in text for text in texts)]
-    signs = {part: [c for c in dict.fromkeys(part) if not c.isalnum() and not c.isspace()] for part in absent}
-    present = {part: [c for c in found if any(c in text for text in texts)] for part, found in signs.items()}
-    return {part: found for part, found in present.items() if found}
+    joined = "\n".join(texts)
+    absent = {}
+    for part in separators(sep):
+        if len(part) > 1 and not any(part in text for text in texts):
+            absent[part] = [c for c in dict.fromkeys(part) if not c.isalnum() and not c.isspace() and c in joined]
+    return {part: signs for part, signs in absent.items() if signs}
 
 
 def _separates(texts: Iterable[str], sep: str) -> bool:
@@ -134,4 +136,5 @@ def split_tags(value: Any, sep: Separator | None) -> list[str] | None:
     listed = text.startswith("[") and text.endswith("]")
     text = text[1:-1] if listed else text
     parts = [text] if not sep else re.split(separator_pattern(sep), text)
-    return [tag for tag in (part.strip().strip("'\"").strip() for part in parts) if not is_blank(tag)]
+    tags = [part.strip().strip("'\"").strip() for part in parts]
+    return [tag for tag in tags if not is_blank(tag)]

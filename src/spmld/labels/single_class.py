@@ -56,7 +56,8 @@ class SingleClassLabels(NamedTuple):
     @classmethod
     def from_counts(cls, n_positives: NDArray[Any], n_negatives: NDArray[Any], n: int) -> "SingleClassLabels":
         """Return the labels of n samples with given numbers of observed positives and negatives."""
-        positive, negative = (n_positives > 0) & (n_negatives == 0), (n_positives == 0) & (n_negatives > 0)
+        positive = (n_positives > 0) & (n_negatives == 0)
+        negative = (n_positives == 0) & (n_negatives > 0)
         unobserved = (n_positives == 0) & (n_negatives == 0)
         return cls(unobserved, negative, positive & (n_positives == n), positive & (n_positives < n))
 

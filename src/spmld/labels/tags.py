@@ -140,7 +140,8 @@ def read_tags(
         row[[index[tag] for tag in items or () if tag in index]] = 1.0
     unknown = {tag: count for tag, count in counts.most_common() if tag not in index}
     merged = {tag: name for tag, name in label.items() if tag != name}
-    n_empty, similar = sum(items is None for items in lists), similar_tags(names)
+    n_empty = sum(items is None for items in lists)
+    similar = similar_tags(names)
     return Tags(Y, names, fields.sep, n_empty, unknown, merged, similar, fields.words, fields.kept)
 
 
@@ -179,12 +180,11 @@ def tag_fields(
         sep = guess_separator(texts, path_sep)
     lists = [[v.strip()] if alone else split_tags(v, sep) for v, alone in zip(values, is_word, strict=True)]
     spelling = {tag: fold_spelling(tag) for items in lists for tag in items or ()}
-    beside = {
-        spelling[tag]: ", ".join(items)
-        for items in lists
-        if items and not words.keys() >= {spelling[tag] for tag in items}
-        for tag in items
-    }
+    beside: dict[str, str] = {}
+    for items in lists:
+        spellings = [spelling[tag] for tag in items or ()]
+        if not words.keys() >= set(spellings):
+            beside |= dict.fromkeys(spellings, ", ".join(items or ()))
     tags = beside if names is None else dict.fromkeys(fold_words(names), "")
     kept = {word: tags[word] for word in words if word in tags and word not in passed and any(map(str.isalnum, word))}
     counts: Counter[str] = Counter()

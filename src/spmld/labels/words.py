@@ -209,13 +209,17 @@ def label_words(positive: Iterable[Any] = (), negative: Iterable[Any] = (), miss
     thresholds = {key: parsed for key in option_of if isinstance(key, str) and (parsed := _parse_threshold(key))}
     with_numbers = {option for key, option in option_of.items() if isinstance(key, float) or key in thresholds}
     with_thresholds = {option_of[key] for key in thresholds} - {"missing"}
-    usual, rest = USUAL_NUMBERS, None
+    usual = USUAL_NUMBERS
+    rest = None
     if {"positive", "negative"} <= with_numbers:
-        usual, rest = {}, math.nan if with_thresholds else None
+        usual = {}
+        rest = math.nan if with_thresholds else None
     elif "positive" in with_numbers:
-        usual, rest = {}, 0.0
+        usual = {}
+        rest = 0.0
     elif "negative" in with_thresholds:
-        usual, rest = {}, 1.0
+        usual = {}
+        rest = 1.0
     elif "negative" in with_numbers:
         usual = {1.0: 1.0}
     passed = {key: _MEANINGS[option] for key, option in option_of.items()}

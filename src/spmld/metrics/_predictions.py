@@ -45,7 +45,7 @@ def hamming_loss(
     return average_entries(_is_wrong, *arrays, entry_weight, average, "hamming_loss")
 
 
-def _is_wrong(signs: Signs, predicted: NDArray[np.bool_]) -> Any:
+def _is_wrong(signs: Signs, predicted: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return predicted != (signs > 0)
 
 
@@ -164,7 +164,8 @@ def hierarchical_f1(Y_true: Any, predictions: Any, mask: Any = None, *, hierarch
     >>> hierarchical_f1([[1, 1, 0]], [[0, 0, 1]], hierarchy=Hierarchy({0: [1, 2]}))
     0.5
     """
-    labels, (_, predicted) = read_labels(Y_true, mask, name="Y_true"), read_predictions(Y_true, predictions, mask)
+    labels = read_labels(Y_true, mask, name="Y_true")
+    _, predicted = read_predictions(Y_true, predictions, mask)
     ancestors = hierarchy.ancestors(list(range(labels.shape[1])) if labels.names is None else labels.names)
     with ignore_label_warnings():
         truth = hierarchy.infer_labels(labels)

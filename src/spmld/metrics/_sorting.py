@@ -30,7 +30,7 @@ class SortedLabels:
     first: Bools | None
 
     @property
-    def n_pairs(self) -> Any:
+    def n_pairs(self) -> NDArray[Any]:
         """Number, or weight, of the pairs of a positive and a negative of each row."""
         return self.positive.sum(axis=1) * self.negative.sum(axis=1)
 
@@ -46,7 +46,8 @@ class SortedLabels:
 def sort_rows(signs: Signs, scores: Floats, weights: Floats | None = None) -> SortedLabels:
     """Sort each row of labels, and of their weights, by its scores."""
     order = np.argsort(scores, axis=1)
-    scores, signs = np.take_along_axis(scores, order, axis=1), np.take_along_axis(signs, order, axis=1)
+    scores = np.take_along_axis(scores, order, axis=1)
+    signs = np.take_along_axis(signs, order, axis=1)
     first = np.ones(scores.shape, dtype=bool)
     np.not_equal(scores[:, 1:], scores[:, :-1], out=first[:, 1:])
     ties = None if first.all() else first
@@ -94,5 +95,5 @@ def top_k(signs: Signs, scores: Floats, k: int) -> tuple[Bools, NDArray[np.intp]
     return np.take_along_axis(signs, columns, axis=1) > 0, columns
 
 
-def _total(counts: NDArray[Any], where: NDArray[Any]) -> Any:
+def _total(counts: NDArray[Any], where: NDArray[Any]) -> NDArray[Any]:
     return np.multiply(counts, where).sum(axis=1, dtype=None if counts.dtype == float else np.int64)

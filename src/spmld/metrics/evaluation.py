@@ -124,7 +124,8 @@ def evaluate(
     labels = read_labels(Y_true, mask, name="Y_true")
     values = {name: read_matrix(array, labels, name) for name, array in given.items() if array is not None}
     signs, weights = weigh(labels.signs, entry_weight)
-    labels, weighted = replace(labels, signs=signs), {} if weights is None else {"entry_weight": weights}
+    labels = replace(labels, signs=signs)
+    weighted = {} if weights is None else {"entry_weight": weights}
     ks = (k,) if isinstance(k, int | np.integer) else tuple(k)
     if metrics is None:
         used = [m for m in METRICS.values() if m.needs in values and (m.weighted or weights is None)]
@@ -144,15 +145,18 @@ def evaluate(
 
 def _evaluate_metric(name: str, metric: Metric, labels: Labels, values: Any, options: dict[str, Any]) -> EvaluationRow:
     """Return the row of a metric. The value is NaN, without a warning, if it is undefined."""
-    compute, signs = partial(metric.function, labels, values, **options), labels.signs
+    compute = partial(metric.function, labels, values, **options)
+    signs = labels.signs
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         if metric.over == "entries":
             value = float(compute())
-            used, total = int(np.count_nonzero(signs)), signs.size
+            used = int(np.count_nonzero(signs))
+            total = signs.size
         else:
             terms = compute(average=None)
             value = average_defined(terms, "mean", name)
-            used, total = int(np.count_nonzero(~np.isnan(terms))), terms.size
+            used = int(np.count_nonzero(~np.isnan(terms)))
+            total = terms.size
     used = 0 if np.isnan(value) else used
     return EvaluationRow(name, value, metric.better, metric.over, used, total - used)

@@ -44,7 +44,7 @@ def log_loss(
     return average_entries(_log_loss, *arrays, entry_weight, average, "log_loss")
 
 
-def _log_loss(signs: Signs, probabilities: Floats) -> Any:
+def _log_loss(signs: Signs, probabilities: Floats) -> Floats:
     eps = np.finfo(np.float64).eps
     return -np.log(np.clip(np.where(signs > 0, probabilities, 1 - probabilities), eps, 1 - eps))
 
@@ -70,7 +70,7 @@ def brier_score(
     return average_entries(_brier_score, *arrays, entry_weight, average, "brier_score")
 
 
-def _brier_score(signs: Signs, probabilities: Floats) -> Any:
+def _brier_score(signs: Signs, probabilities: Floats) -> Floats:
     return np.square(probabilities - (signs > 0))
 
 
@@ -131,7 +131,8 @@ def reliability_curve(
     n_bins = check_scalar_integer("n_bins", n_bins, minimum=1)
     signs, values = read_probabilities(Y_true, probabilities, mask)
     signs, weights = weigh(signs, entry_weight)
-    p, positive = values[signs != 0], signs[signs != 0] > 0
+    p = values[signs != 0]
+    positive = signs[signs != 0] > 0
     w = np.ones(len(p)) if weights is None else weights[signs != 0]
     bins = np.minimum((p * n_bins).astype(int), n_bins - 1)
     sums = np.stack([np.bincount(bins, w * amounts, n_bins) for amounts in (1.0, p, positive)])

@@ -84,7 +84,9 @@ class _Parts:
     def __init__(
         self, amounts: NDArray[Any], sizes: NDArray[np.intp], n_labels: int, rng: np.random.RandomState
     ) -> None:
-        self.amounts, self.n_labels, self.rng = amounts, n_labels, rng
+        self.amounts = amounts
+        self.n_labels = n_labels
+        self.rng = rng
         self.share = sizes / sizes.sum()
         total = amounts.sum(axis=0, dtype=float)
         self.need = self.share[:, None] * total
@@ -111,7 +113,8 @@ class _Parts:
     def _place(self, units: NDArray[np.intp], column: int) -> None:
         """Assign each unit to the subset with the largest need of `column` and, among ties, the most free places."""
         units = units[np.argsort(-self.amounts[units, column].astype(float), kind="stable")]
-        lack, room = self.need[:, column].tolist(), self.need[:, -1].tolist()
+        lack = self.need[:, column].tolist()
+        room = self.need[:, -1].tolist()
         parts = range(len(room))
         chosen = []
         for amount, rows in self.amounts[units][:, [column, -1]].tolist():

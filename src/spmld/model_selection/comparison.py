@@ -215,7 +215,8 @@ def compare(
     >>> print(compare(estimators, X, X > 0, metrics=["macro_auc"], random_state=0).results()[1]["verdict"])
     worse
     """
-    reference, names = _check_reference(estimators, reference), _metric_names(metrics)
+    reference = _check_reference(estimators, reference)
+    names = _metric_names(metrics)
     X, Y, mask = indexable(X, Y, mask)
     labels = read_labels(Y, mask)
     warn_of_metrics(labels)

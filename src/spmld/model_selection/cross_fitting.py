@@ -159,7 +159,8 @@ def out_of_fold_scores(cross: CrossFit, models: Sequence[Any], samples: Samples)
 
     They are 0 without a model, and for samples that are not tested.
     """
-    l, dtype = samples.shape[2], numpy_dtype(samples.X)
+    l = samples.shape[2]
+    dtype = numpy_dtype(samples.X)
 
     def score(model: Any, test: NDArray[np.intp]) -> NDArray[Any]:
         if model is None or len(test) == 0:

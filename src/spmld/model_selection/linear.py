@@ -6,17 +6,17 @@ Noise rates, consensus and label frequencies are estimated from the out-of-fold 
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
 from spmld._arrays import move, namespace, numpy_dtype, to_numpy
-from spmld._device import is_tensor
 from spmld._threads import limit_threads, linear_algebra_threads, thread_map
-from spmld.core.designs import Features, Penalty
-from spmld.core.entries import few_for_single_labels
+from spmld.core.designs import Features, Penalty, label_laplacian
 from spmld.core.initialization import label_means
 from spmld.core.losses import LOSSES, Array, Loss
 from spmld.core.newton import Minimum, newton_minimize
+from spmld.core.observed import few_for_single_labels
 from spmld.core.problem import Block, Problem
 from spmld.labels import Labels
 from spmld.model_selection.cross_fitting import CrossFit
@@ -39,10 +39,8 @@ def linear_problem(samples: Any, fit_intercept: bool, *, separate: bool = True) 
     Only observed entries are stored if labels are fitted faster on their observed rows.
     """
     n, d, l = samples.shape
-    few = False
-    if separate and isinstance(samples, Samples) and not is_tensor(samples.X):
-        observed = samples.n_observed / (n * l)
-        few = few_for_single_labels(n, d, samples.n_values, observed, not isinstance(samples.X, np.ndarray))
+    observed = samples.n_observed / (n * l)
+    few = separate and few_for_single_labels(n, d, samples.n_values, observed, sp.issparse(samples.example))
     # Labels that are fitted in groups need no blocks of samples to bound the memory.
     return samples.problem(fit_intercept, observed_only=few, max_rows=n if separate else None)
 
@@ -50,19 +48,8 @@ def linear_problem(samples: Any, fit_intercept: bool, *, separate: bool = True) 
 def initial_parameters(problem: Problem, intercepts: Array, like: Any, last: Any = None) -> Array:
     """Return the parameters of models without features or, where a label can be learned, those of the last fit.
 
-    The last fit may have had fewer labels, the first ones. A model without features is the solution for labels that
-    cannot be learned.
-
-    Parameters
-    ----------
-    problem : Problem
-        The problem.
-    intercepts : array of shape (n_labels,)
-        Intercepts of models without features.
-    like : array or sparse matrix
-        An array with the library and the precision of the features.
-    last : object, optional
-        Object with ``coef_`` and ``intercept_`` if it is fitted.
+    The last fit may have had fewer labels, the first ones. A model without features, which has the given intercepts, is
+    the solution for labels that cannot be learned. The parameters have the library and the precision of `like`.
     """
     d, l = problem.n_features, problem.n_labels
     B = np.zeros((d + int(problem.fit_intercept), l), dtype=numpy_dtype(like))
@@ -86,34 +73,37 @@ def _can_be_learned(problem: Problem) -> NDArray[np.bool_]:
     return positives & negatives if problem.fit_intercept else positives | negatives
 
 
-def mean_signs(problem: Problem, like: Any) -> Array:
-    """Return the mean sign of each label, or zeros for models without intercepts."""
-    zeros = move(np.zeros(problem.n_labels, dtype=numpy_dtype(like)), like)
-    return label_means(problem, zeros) if problem.fit_intercept else zeros
-
-
-def frequency_log_odds(means: Array) -> Array:
-    """Return the log-odds of the frequency of positives, which is finite even for labels with one sign only."""
-    return 2 * namespace(means).atanh(MAX_MEAN * means)
-
-
 def solve_linear(
     problem: Problem,
     loss: Loss | tuple[Loss, ...],
-    penalty: Penalty,
-    B: Array,
-    intercepts: Array,
+    t: float,
+    like: Any,
     *,
+    label_graph_penalty: float = 0.0,
+    last: Any = None,
     n_jobs: int | None = None,
     **tolerances: Any,
 ) -> Minimum:
-    """Minimize the loss of linear models plus a penalty, see `newton_minimize`."""
-    grouped = penalty.separable and problem.engine.selects_labels and not hasattr(B, "detach")
+    """Minimize the loss of linear models plus t/2 (|W|^2 + g tr(W L W^T)), g the label graph penalty.
+
+    The initial values are those of `initial_parameters`. `tolerances` are those of `newton_minimize`.
+    """
+    intercepts = move(np.zeros(problem.n_labels, dtype=numpy_dtype(like)), like)
+    if problem.fit_intercept:
+        intercepts = label_means(problem, intercepts)
+        if (loss[0] if isinstance(loss, tuple) else loss).scores_are_log_odds:
+            intercepts = 2 * namespace(intercepts).atanh(MAX_MEAN * intercepts)
+    B = initial_parameters(problem, intercepts, like, last)
+    separate = label_graph_penalty == 0
+    laplacian = None if separate else label_laplacian(problem, B)
+    penalty = Penalty(t, problem.fit_intercept, laplacian, t * label_graph_penalty)
+    design = Features(problem.fit_intercept)
     # Groups of labels in threads are faster than threads within the products of a group.
+    grouped = separate and problem.engine.in_memory and not hasattr(B, "detach")
     n_threads = linear_algebra_threads() if n_jobs is None else n_jobs
     with thread_map(n_threads if grouped else 1) as over:
-        design, options = Features(problem.fit_intercept), {"over": over, "reorthogonalize": True, **tolerances}
-        return newton_minimize(problem, loss, design, penalty, B, intercepts=intercepts, **options)
+        options: Any = {"intercepts": intercepts, "over": over, "reorthogonalize": True, **tolerances}
+        return newton_minimize(problem, loss, design, penalty, B, **options)
 
 
 class LogisticModel(BaseEstimator):
@@ -152,10 +142,7 @@ class LogisticModel(BaseEstimator):
         with limit_threads(samples.n_values * samples.shape[2]):
             samples = samples.sparsified().to_device(self.device)
             problem = linear_problem(samples, True)
-            intercepts = frequency_log_odds(mean_signs(problem, samples.X))
-            B = initial_parameters(problem, intercepts, samples.X, self)
-            penalty = Penalty(1 / self.C, True)
-            result = solve_linear(problem, LOSSES["logistic"], penalty, B, intercepts, tol=self.tol)
+            result = solve_linear(problem, LOSSES["logistic"], 1 / self.C, samples.X, last=self, tol=self.tol)
         self.coef_ = to_numpy(result.B[:-1, :].T)
         self.intercept_ = to_numpy(result.B[-1, :])
         return self

@@ -1,6 +1,6 @@
 """Samples: validated features, labels and entry weights in memory."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from spmld._arrays import count_nonzero, largest_value, move, n_values, namespace, numpy_dtype, to_numpy
 from spmld._device import to_device
 from spmld.core.problem import Engine, Problem, make_problem
+from spmld.core.scaling import scale
 from spmld.labels import Labels
 from spmld.labels.entries import observed_signs
 
@@ -125,12 +126,16 @@ class Samples:
         return replace(self, X=sp.csr_array(self.X))
 
     def to_device(self, device: str | None) -> "Samples":
-        """Return the samples with features on a device of torch."""
-        return replace(self, X=to_device(self.X, device))
+        """Return the samples with features on a device of torch, or unchanged if it is None."""
+        return self if device is None else replace(self, X=to_device(self.X, device))
 
-    def rescale(self, scaler: Any) -> "Samples":
-        """Fit a scaler, and return the samples with scaled features."""
-        return replace(self, X=scaler.fit_transform(self.X))
+    def total(self, function: Callable[..., Any], **_: Any) -> Any:
+        """Return a function of the features whose value is a sum over samples."""
+        return function(self.X)
+
+    def scaled(self, mean: Any, factor: Any) -> "Samples":
+        """Return the samples with the features minus their means, times their factors."""
+        return replace(self, X=scale(self.X, mean, factor))
 
     def sample_features(self, rows: NDArray[np.intp]) -> Any:
         """Return the features of some samples."""
@@ -154,8 +159,12 @@ class Samples:
         max_rows: int | None = None,
         engine: Engine | None = None,
     ) -> Problem:
-        """Return the problem to solve, with arrays of the type of the features; options as in `make_problem`."""
-        X, n = self.X, self.shape[0]
+        """Return the problem to solve, with arrays of the type of the features; options as in `make_problem`.
+
+        Tensors store all entries.
+        """
+        X = self.X
+        n = self.shape[0]
         group = np.zeros(n, dtype=np.int8) if group is None else group
         return make_problem(
             X,
@@ -166,7 +175,7 @@ class Samples:
             dtype=X.dtype,
             fit_intercept=fit_intercept,
             block_rows=max_rows,
-            observed_only=observed_only,
+            observed_only=observed_only and (isinstance(X, np.ndarray) or sp.issparse(X)),
             engine=engine,
         )
 

@@ -112,7 +112,8 @@ def paired_t_test(
     n = len(differences)
     if n < 2:
         return None
-    mean, std = float(differences.mean()), float(differences.std(ddof=1))
+    mean = float(differences.mean())
+    std = float(differences.std(ddof=1))
     # Rounding errors of equal differences have a standard deviation of about 1e-16, and an arbitrary t.
     if std <= 1e-12 * max(1.0, abs(mean)):
         p = 0.0 if abs(mean) > 1e-12 else 1.0

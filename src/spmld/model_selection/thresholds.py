@@ -174,7 +174,8 @@ class DecisionRule(Validated):
         self
         """
         self._validate_params()
-        n_labels, observed = probabilities.shape[1], None if labels is None else read_labels(labels, name="labels")
+        n_labels = probabilities.shape[1]
+        observed = None if labels is None else read_labels(labels, name="labels")
         single = label_decisions(self.decision, n_labels, None if observed is None else observed.names)
         if observed is None and any(target is not None for _, target in single.values()):
             raise ValueError(f"labels must be passed to reach the precision targets of decision={self.decision}")
@@ -182,15 +183,19 @@ class DecisionRule(Validated):
         chosen = _label_precisions(single, probabilities, observed)
         maximizes_f1 = isinstance(self._rule, str)
         if maximizes_f1 and (n_labels == 1 or len(probabilities) < MIN_F1_SAMPLES):
-            probabilities, maximizes_f1 = probabilities[:0], False
+            probabilities = probabilities[:0]
+            maximizes_f1 = False
         weight = _SAMPLE_WEIGHTS[self._rule] if maximizes_f1 else 0.0
-        self.sample_weight_, self.offset_ = np.full(n_labels, weight), np.zeros(n_labels)
+        self.sample_weight_ = np.full(n_labels, weight)
+        self.offset_ = np.zeros(n_labels)
         self.common_threshold_ = float(f1_thresholds(probabilities.reshape(-1, 1), axis=0)[0])
         self.label_thresholds_ = self._fit_thresholds(probabilities)
         if maximizes_f1:
             self.offset_ += _limit_offset(self.margins(probabilities), probabilities.sum(), self.max_ratio)
         for j, precision in zip(single, chosen.values(), strict=True):
-            self.label_thresholds_[j], self.sample_weight_[j], self.offset_[j] = precision.threshold, 0, 0
+            self.label_thresholds_[j] = precision.threshold
+            self.sample_weight_[j] = 0
+            self.offset_[j] = 0
         self.label_precisions_: dict[Any, LabelPrecision] = chosen
         for_labels = not isinstance(self._rule, Integral) and not self.sample_weight_.any()
         self.thresholds_ = self.label_thresholds_ + self.offset_ if for_labels else None
@@ -236,7 +241,8 @@ def _limit_offset(margins: _Floats, expected: float, ratio: float) -> float:
 
     If equal margins at the limit would leave less than the expected number divided by the ratio, they are kept.
     """
-    descending, n_most = -np.sort(-margins, axis=None), int(ratio * expected)
+    descending = -np.sort(-margins, axis=None)
+    n_most = int(ratio * expected)
     if n_most >= len(descending) or descending[n_most] <= 0:
         return 0.0
     limit = float(descending[n_most])
@@ -325,7 +331,8 @@ def _label_precisions(
     chosen = {}
     for j, (threshold, target) in decisions.items():
         signs = np.zeros(0) if labels is None else labels.signs[:, j]
-        p, positive = probabilities[: len(signs)][signs != 0, j], signs[signs != 0] > 0
+        p = probabilities[: len(signs)][signs != 0, j]
+        positive = signs[signs != 0] > 0
         if target is not None:
             threshold = _find_threshold(p, positive, target, f"Label {names[j]}")
         chosen[names[j]] = _measure(p, positive, threshold)
@@ -351,7 +358,8 @@ def _find_threshold(p: _Floats, positive: NDArray[np.bool_], target: float, labe
     the first test fails.
     """
     order = np.argsort(-p, kind="stable")
-    p, n_true = np.append(p[order], 0.0), np.cumsum(positive[order])
+    p = np.append(p[order], 0.0)
+    n_true = np.cumsum(positive[order])
     # Entries with equal probabilities are predicted together; the numbers of predictions grow by a tenth.
     ends = np.flatnonzero((p[1:] < p[:-1]) & (p[:-1] > 0)) + 1
     ends = ends[np.unique(np.log(ends) // np.log(1.1), return_index=True)[1]]
@@ -373,6 +381,9 @@ def _find_threshold(p: _Floats, positive: NDArray[np.bool_], target: float, labe
 def _measure(p: _Floats, positive: NDArray[np.bool_], threshold: float) -> LabelPrecision:
     """Return the precision of a threshold on observed entries."""
     predicted = p > threshold
-    m, k, n_positives = int(predicted.sum()), int((predicted & positive).sum()), int(positive.sum())
-    low, high = 1 - float(upper_limit(m - k, m)), float(upper_limit(k, m))
+    m = int(predicted.sum())
+    k = int((predicted & positive).sum())
+    n_positives = int(positive.sum())
+    low = 1 - float(upper_limit(m - k, m))
+    high = float(upper_limit(k, m))
     return LabelPrecision(threshold, k / m if m else np.nan, k / n_positives if n_positives else np.nan, low, high, m)

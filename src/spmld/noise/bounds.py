@@ -101,9 +101,12 @@ def _extreme_counts(scores: _Floats, signs: NDArray[np.int8]) -> _Floats:
     """
     observed = np.flatnonzero(signs)
     order = observed[np.argsort(scores[observed], kind="stable")]
-    sorted_scores, positive = scores[order], signs[order] > 0
-    n, n_positives = len(order), int(positive.sum())
-    low, high = np.ceil(TAIL_FRACTIONS * n).astype(int), np.ceil(TAIL_FRACTIONS * n_positives).astype(int)
+    sorted_scores = scores[order]
+    positive = signs[order] > 0
+    n = len(order)
+    n_positives = int(positive.sum())
+    low = np.ceil(TAIL_FRACTIONS * n).astype(int)
+    high = np.ceil(TAIL_FRACTIONS * n_positives).astype(int)
     low_positives = [_count_first(sorted_scores, positive, m) for m in low]
     high_negatives = [_count_first(-sorted_scores[::-1], ~positive[::-1], m) for m in high]
     return np.array([low_positives, low, high_negatives, high]).T
@@ -113,7 +116,8 @@ def _count_first(scores: _Floats, chosen: NDArray[np.bool_], m: int) -> float:
     """Return the number of chosen entries among the first m, in expectation over the order of equal scores."""
     if m == 0:
         return 0.0
-    start, stop = np.searchsorted(scores, scores[m - 1], "left"), np.searchsorted(scores, scores[m - 1], "right")
+    start = np.searchsorted(scores, scores[m - 1], "left")
+    stop = np.searchsorted(scores, scores[m - 1], "right")
     return float(chosen[:start].sum() + chosen[start:stop].mean() * (m - start))
 
 

@@ -94,12 +94,18 @@ class PooledCalibration(Validated):
         n_labels = signs.shape[1]
         weights = (signs != 0) * np.asarray(1.0 if entry_weight is None else entry_weight, dtype=float)
         rows, labels = np.nonzero(weights)
-        weight, positive, score = weights[rows, labels], signs[rows, labels] > 0, scores[rows, labels].astype(float)
-        self.slopes_, self.intercepts_ = np.ones(n_labels), np.zeros(n_labels)
-        self.slope_, self.shift_, self.label_shifts_ = 1.0, 0.0, np.zeros(n_labels)
+        weight = weights[rows, labels]
+        positive = signs[rows, labels] > 0
+        score = scores[rows, labels].astype(float)
+        self.slopes_ = np.ones(n_labels)
+        self.intercepts_ = np.zeros(n_labels)
+        self.slope_ = 1.0
+        self.shift_ = 0.0
+        self.label_shifts_ = np.zeros(n_labels)
         if positive.all() or not positive.any():
             return self
-        n_positives, n_negatives = weight @ positive, weight @ ~positive
+        n_positives = weight @ positive
+        n_negatives = weight @ ~positive
         targets = np.where(positive, (n_positives + 1) / (n_positives + 2), 1 / (n_negatives + 2))
         mean = np.average(score, weights=weight)
         scale = np.sqrt(np.average((score - mean) ** 2, weights=weight)) or 1.0
@@ -111,7 +117,8 @@ class PooledCalibration(Validated):
         if slope < 0:
             slope, shift, shifts = _minimize(replace(loss, z=np.zeros(len(score))), start)
         self.slope_ = max(slope / scale, self.min_slope)
-        self.shift_, self.label_shifts_ = shift - self.slope_ * mean, shifts
+        self.shift_ = shift - self.slope_ * mean
+        self.label_shifts_ = shifts
         self.slopes_ *= self.slope_
         self.intercepts_ += self.shift_ + shifts
         return self
@@ -163,7 +170,8 @@ def trusted_weight(signs: _Signs, trusted: NDArray[np.bool_] | None) -> _Floats:
     array([[3., 1., 1., 1.]])
     """
     checked = np.zeros(signs.shape, dtype=bool) if trusted is None else trusted & (signs != 0)
-    n_checked, n_others = int(checked.sum()), int(((signs != 0) & ~checked).sum())
+    n_checked = int(checked.sum())
+    n_others = int(((signs != 0) & ~checked).sum())
     return np.where(checked, max(n_others / max(n_checked, 1), 1.0), 1.0)
 
 
@@ -226,5 +234,6 @@ def _minimize(loss: _PooledLoss, start: tuple[float, float, _Floats]) -> tuple[f
             length /= 2
         else:
             break
-        (a, b, c), value = candidate, new_value
+        a, b, c = candidate
+        value = new_value
     return a, b, c

@@ -68,7 +68,8 @@ class Curve(NamedTuple):
     ) -> "Curve":
         """Return the curve of all observed entries; parameters as in `estimate_noise`."""
         observed = signs != 0
-        f, positive = log_odds[observed], signs[observed] > 0
+        f = log_odds[observed]
+        positive = signs[observed] > 0
         weight = np.ones(len(f)) if weights is None else np.broadcast_to(weights, signs.shape)[observed]
         checked = np.zeros(len(f), dtype=bool) if trusted is None else trusted[observed]
         bins = np.empty(len(f), dtype=np.intp)
@@ -95,18 +96,26 @@ class Curve(NamedTuple):
 
         Slope and shift start at 1 and 0 or, for a given rate, also at those of another fit.
         """
-        (u, v), p = pattern, self.frequency
+        u, v = pattern
+        p = self.frequency
         bounds = [(-3.0, 3.0), (-30.0, 30.0), (0.0, MAX_RATE / (u + v)) if rate is None else (rate, rate)]
         # The largest rate without signal explains all positives, or all negatives, as errors.
         largest = min([MAX_RATE / (u + v), *([p / u] if u else []), *([(1 - p) / v] if v else [])])
         starts = [largest * fraction for fraction in (0.02, 0.3, 0.9)] if rate is None else [rate]
 
         def loss(point: _Floats) -> tuple[float, _Floats]:
-            slope, shift, theta = np.exp(point[0]), point[1], point[2]
+            slope = np.exp(point[0])
+            shift = point[1]
+            theta = point[2]
             f = slope * self.log_odds + shift
-            alpha, beta, pi = np.asarray(theta * u), np.asarray(theta * v), logistic(f)
-            noisy, exact = NoisyLogistic(alpha, beta), NoisyLogistic(np.asarray(0.0), np.asarray(0.0))
-            value, in_f, in_theta = 0.0, np.zeros(len(f)), 0.0
+            alpha = np.asarray(theta * u)
+            beta = np.asarray(theta * v)
+            pi = logistic(f)
+            noisy = NoisyLogistic(alpha, beta)
+            exact = NoisyLogistic(np.asarray(0.0), np.asarray(0.0))
+            value = 0.0
+            in_f = np.zeros(len(f))
+            in_theta = 0.0
             for y, counts, verified in zip((1.0, -1.0), self.counts, self.verified, strict=True):
                 sign = np.asarray(y)
                 losses = noisy.value(sign, f)
@@ -119,7 +128,9 @@ class Curve(NamedTuple):
         points += [] if near is None else [[np.log(near.slope), near.shift, starts[0]]]
         results = [minimize(loss, np.array(point), jac=True, method="L-BFGS-B", bounds=bounds) for point in points]
         best = min(results, key=lambda result: float(result.fun))
-        slope, shift, theta = np.exp(best.x[0]), best.x[1], best.x[2]
+        slope = np.exp(best.x[0])
+        shift = best.x[1]
+        theta = best.x[2]
         return CurveFit(-float(best.fun), float(theta * u), float(theta * v), float(slope), float(shift))
 
     def lowest_rate(self, added: CurveFit) -> float:

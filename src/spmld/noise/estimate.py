@@ -120,7 +120,8 @@ def estimate_noise(
     >>> estimate.identified, estimate.pattern, estimate.rates.alpha.round(2)
     (True, 'flipped', array([0.1, 0.1, 0.1, 0.1]))
     """
-    calibration, n_labels = PooledCalibration().fit(scores, signs), signs.shape[1]
+    calibration = PooledCalibration().fit(scores, signs)
+    n_labels = signs.shape[1]
     nothing = NoiseRates(np.zeros(n_labels), np.zeros(n_labels))
     if not has_both_classes(signs.reshape(-1, 1)).all():
         return NoiseEstimate(nothing, 0.0, 0.0, "flipped", CurveFit(0.0, 0.0, 0.0, 1.0, 0.0), calibration)
@@ -185,7 +186,8 @@ def label_frequency(scores: _Floats, observed: NDArray[np.bool_], weights: _Floa
     if observed.all() or not observed.any():
         return 1.0
     curve = Curve.from_entries(scores, np.where(observed, 1, -1).astype(np.int8), weights=weights)
-    dropped, none = curve.fit((0.0, 1.0)), curve.fit((0.0, 1.0), rate=0.0)
+    dropped = curve.fit((0.0, 1.0))
+    none = curve.fit((0.0, 1.0), rate=0.0)
     return 1 - dropped.beta if dropped.log_likelihood > none.log_likelihood + EVIDENCE else 1.0
 
 
@@ -224,11 +226,14 @@ def label_rates(log_odds: _Floats, signs: _Signs, shared: NoiseRates) -> NoiseRa
     >>> label_rates(log_odds, np.where(noisy, 1, -1), shared).alpha.round(1)
     array([0.1, 0.3])
     """
-    rates, priors = shared, [np.where(rate > 0, SHRINKAGE / np.maximum(rate, 1e-12), 0.0) for rate in shared]
+    rates = shared
+    priors = [np.where(rate > 0, SHRINKAGE / np.maximum(rate, 1e-12), 0.0) for rate in shared]
     for _ in range(N_ITERATIONS):
         wrong = logistic(error_log_odds(log_odds, signs, rates))
-        fp, tp = ((signs > 0) * wrong).sum(axis=0), ((signs > 0) * (1 - wrong)).sum(axis=0)
-        fn, tn = ((signs < 0) * wrong).sum(axis=0), ((signs < 0) * (1 - wrong)).sum(axis=0)
+        fp = ((signs > 0) * wrong).sum(axis=0)
+        tp = ((signs > 0) * (1 - wrong)).sum(axis=0)
+        fn = ((signs < 0) * wrong).sum(axis=0)
+        tn = ((signs < 0) * (1 - wrong)).sum(axis=0)
         steps = zip(shared, priors, (fp, fn), (tn, tp), strict=True)
         alpha, beta = (
             np.where(rate > 0, (errors + SHRINKAGE) / (errors + correct + prior + (rate == 0)), 0.0)

@@ -105,8 +105,10 @@ class NoisyLogistic(Loss):
 
     def derivatives(self, y: Array, f: Array) -> tuple[Array, Array]:
         """Return the slope and the expected second derivative, which is positive."""
-        xp, scale = namespace(f), 1 - self.alpha - self.beta
-        positive, negative = xp.exp(-softplus(-f)), xp.exp(-softplus(f))
+        xp = namespace(f)
+        scale = 1 - self.alpha - self.beta
+        positive = xp.exp(-softplus(-f))
+        negative = xp.exp(-softplus(f))
         p, q = self.alpha + scale * positive, self.beta + scale * negative
         in_score = scale * positive * negative
         return -in_score / xp.where(y > 0, p + TINY, -q - TINY), in_score**2 / (p * q + TINY**2)

@@ -47,10 +47,6 @@ def _weights(rule: PacingRule, losses: Columns, threshold: Array, diversity: Arr
         blocks = losses.engine.gather(losses.blocks)
         weights = rule.weights(namespace(losses.zeros).concat(blocks), threshold, diversity)
         parts = split_rows(weights, [block.shape[0] for block in blocks])
-        return replace(losses, blocks=losses.engine.map(_second, losses.blocks, parts))
+        # The weights go to where the losses are.
+        return replace(losses, blocks=losses.engine.map(lambda _, part: part, losses.blocks, parts))
     return losses.map(rule.weights, threshold)
-
-
-def _second(losses: Array, weights: Array) -> Array:
-    """Return the weights where the losses are."""
-    return weights

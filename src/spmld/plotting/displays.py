@@ -208,7 +208,8 @@ class ReliabilityDisplay(_Display):
         """
         p = to_numpy(estimator.predict_proba(X))
         if np.ndim(y) == 1:
-            y, p = np.asarray(y)[:, None], p[:, 1:]
+            y = np.asarray(y)[:, None]
+            p = p[:, 1:]
         return cls.from_predictions(y, p, mask, n_bins=n_bins, ax=ax)
 
     @classmethod

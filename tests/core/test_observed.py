@@ -6,12 +6,12 @@ import scipy.sparse as sp
 
 from spmld.core.descent import DESCENT
 from spmld.core.designs import Features, Penalty
-from spmld.core.entries import ALL_ENTRIES, ObservedEntries
 from spmld.core.initialization import label_means, spectral_init
 from spmld.core.latent_solver import EXACT, solve_spmld
 from spmld.core.leml import Factors, solve_leml
 from spmld.core.losses import LOSSES
 from spmld.core.newton import newton_minimize
+from spmld.core.observed import ALL_ENTRIES, ObservedEntries
 from spmld.core.problem import make_problem
 from spmld.noise.likelihood import NoisyLogistic
 from tests.core.cases import make_case

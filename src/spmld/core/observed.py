@@ -56,7 +56,7 @@ class ObservedEntries:
     Examples
     --------
     >>> import numpy as np
-    >>> from spmld.core.entries import ObservedEntries
+    >>> from spmld.core.observed import ObservedEntries
     >>> entries = ObservedEntries.at(np.array([0, 1]), np.array([1, 0]), (2, 2))
     >>> entries.scores(np.array([[1.0], [2.0]]), np.array([[10.0], [20.0]]))
     array([20., 20.])
@@ -85,7 +85,8 @@ class ObservedEntries:
 
     def scores(self, V: Array, U: Array, b: Array | float = 0.0) -> Array:
         """Return V U^T + 1 b^T at the entries, in slices that fit into the cache."""
-        rows, scores = self.rows, np.empty(len(self.columns), dtype=U.dtype)
+        rows = self.rows
+        scores = np.empty(len(self.columns), dtype=U.dtype)
         for s in row_slices(len(rows), U.shape[1], CACHE):
             np.einsum("ek,ek->e", V[rows[s]], U[self.columns[s]], out=scores[s])
         return scores + (b if isinstance(b, float) else self.spread(b))
