@@ -69,7 +69,8 @@ def read_arff(
         content = parse_arff(text)
         if not content.rows:
             raise ValueError("the file has no samples after @data")
-        names, kinds = list(content.attributes), list(content.attributes.values())
+        names = list(content.attributes)
+        kinds = list(content.attributes.values())
         columns = [i for i, kind in enumerate(kinds) if isinstance(kind, tuple)][:1]
         hierarchy: Hierarchy | None = None
         if columns:
@@ -78,7 +79,8 @@ def read_arff(
         else:
             columns = _find_labels(names, content.relation, labels, xml or _find_xml(file))
             check_sizes(len(content.rows), len(names), len(columns), len(text))
-            Y, label_names = _to_array(content, columns), [names[i] for i in columns]
+            Y = _to_array(content, columns)
+            label_names = [names[i] for i in columns]
         features = sorted(set(range(len(names))) - set(columns))
         feature_names = [names[i] for i in features]
         Y = Y.toarray() if sp.issparse(Y) else Y
@@ -185,7 +187,8 @@ def parse_arff(text: str) -> ArffText:
     >>> content.attributes, content.rows
     ({'pitch': 'REAL', 'is sad': ['0', '1']}, {5: {0: '0.5', 1: '1'}, 6: {0: None, 1: '0'}})
     """
-    content, in_data = ArffText(), False
+    content = ArffText()
+    in_data = False
     for number, line in enumerate(map(str.strip, text.split("\n")), 1):
         if not line or line.startswith("%"):
             continue
@@ -259,7 +262,8 @@ def _split(text: str) -> list[str]:
     """Split a line by the commas outside of quotes."""
     if "'" not in text and '"' not in text:
         return [value.strip() for value in text.split(",")]
-    values, position = [], 0
+    values = []
+    position = 0
     while match := _VALUE.match(text, position):
         values.append(match[1].strip())
         position = match.end() + 1
@@ -290,11 +294,13 @@ def unquote(value: str) -> str:
 
 def _to_array(content: ArffText, columns: list[int]) -> Any:
     """Return columns as numbers: an array, or a sparse matrix if the file is sparse and omitted values are 0."""
-    names, kinds = list(content.attributes), list(content.attributes.values())
+    names = list(content.attributes)
+    kinds = list(content.attributes.values())
     codes = [_find_codes(names[column], kinds[column]) for column in columns]
     places = {column: j for j, column in enumerate(columns)}
     numbers: list[float] = []
-    at_row, at_column = [], []
+    at_row = []
+    at_column = []
     for i, (line, row) in enumerate(content.rows.items()):
         for column, value in row.items():
             j = places.get(column)

@@ -130,8 +130,10 @@ class Dataset:
         names = None if self.sample_names is None else [self.sample_names[i] for i in samples]
         return replace(self, **rows, sample_names=names, train=None, test=None)
 
-    X_train, Y_train = _samples("X", "train"), _samples("Y", "train")
-    X_test, Y_test = _samples("X", "test"), _samples("Y", "test")
+    X_train = _samples("X", "train")
+    Y_train = _samples("Y", "train")
+    X_test = _samples("X", "test")
+    Y_test = _samples("Y", "test")
 
     def _indices(self, which: str) -> Any:
         if which not in ("train", "test"):

@@ -81,7 +81,8 @@ def from_frame(frame: Any, *, name: str = "", source: str = "", **roles: Any) ->
                 TableProblem(f"no label is below another one with the separator {table.path_sep!r}: {example}")
             )
     used = {*labels.columns, *table.drop, table.id, table.tags, table.trusted, table.annotator}
-    answers, inputs = None, [column for column in frame.columns if column not in used]
+    answers = None
+    inputs = [column for column in frame.columns if column not in used]
     if not inputs and table.annotator is None and set(labels.columns) <= set(frame.columns):
         problems.append(TableProblem("no column is left for features; at least one feature column is required"))
     verified = None

@@ -80,7 +80,8 @@ def make_planted(
     X = centers[groups] + rng.normal(size=(n_samples, n_features))
     W = rng.normal(size=(n_features, n_components)) / np.sqrt(n_features)
     U = rng.normal(size=(n_labels, n_components)) + local * rng.normal(size=(n_groups, n_labels, n_components))
-    V, scores = X @ W, np.empty((n_samples, n_labels))
+    V = X @ W
+    scores = np.empty((n_samples, n_labels))
     for m in range(n_groups):
         scores[groups == m] = V[groups == m] @ U[m].T
     noisy = scores + noise * (scores.std(axis=0) + np.finfo(float).tiny) * rng.normal(size=scores.shape)
@@ -267,5 +268,6 @@ def _exchange(Y: NDArray[np.int64], fraction: float, rng: Any) -> NDArray[np.int
     for column, labels in zip(wrong.T, Y.T, strict=True):
         positives, negatives = (rng.permutation(np.flatnonzero(labels == value)) for value in (1, 0))
         count = min(round(fraction * len(positives)), len(negatives))
-        column[positives[:count]], column[negatives[:count]] = 0, 1
+        column[positives[:count]] = 0
+        column[negatives[:count]] = 1
     return wrong

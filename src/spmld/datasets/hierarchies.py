@@ -106,7 +106,8 @@ def with_hierarchy(data: Dataset, hierarchy: Hierarchy) -> Dataset:
     >>> data.label_names, data.Y.tolist()
     (['metal', 'sad', 'rock'], [[1, 0, 1], [0, 0, 0]])
     """
-    names, tagged = list(data.label_names), data.roles is not None and data.roles.tags is not None
+    names = list(data.label_names)
+    tagged = data.roles is not None and data.roles.tags is not None
     label = label_of_tags(Counter(hierarchy.names), names, data.roles.tag_case if tagged else "merge")
     hierarchy = Hierarchy([(label[parent], label[child]) for parent, child in hierarchy.edges])
     others = [name for name in hierarchy.names if name not in names] if tagged else []

@@ -87,7 +87,8 @@ def parse_registry(text: str) -> dict[str, DatasetInfo]:
     """Return the entries of a TOML file. An entry inherits the fields that it does not have from its collection."""
     registry = {}
     for collection in tomllib.loads(text)["collections"]:
-        root, entries = collection.pop("root"), collection.pop("datasets")
+        root = collection.pop("root")
+        entries = collection.pop("datasets")
         for entry in entries:
             entry["files"] = {root + path: sha256 for path, sha256 in entry["files"].items()}
             info = DatasetInfo(**{**collection, **entry})
@@ -204,12 +205,11 @@ def _find(address: str, sha256: str) -> Path | None:
 
 
 def _download(address: str, sha256: str, info: DatasetInfo, progress: bool) -> Path:
-    pooch, requests = need("pooch"), need("requests")
+    pooch = need("pooch")
+    requests = need("requests")
     pooch.get_logger().setLevel("WARNING")
-    folder, name = (
-        Path(os.environ.get("SPMLD_CACHE") or pooch.os_cache("spmld")) / info.name,
-        address.rpartition("/")[2],
-    )
+    folder = Path(os.environ.get("SPMLD_CACHE") or pooch.os_cache("spmld")) / info.name
+    name = address.rpartition("/")[2]
     show = progress and find_spec("tqdm") is not None
     try:
         path = pooch.retrieve(

@@ -236,7 +236,8 @@ def _numbered_rows(lines: Iterable[str], separator: str) -> Iterator[tuple[int, 
             yield line
 
     with _long_fields():
-        rows, start = csv.reader(remembered(), delimiter=separator), 1
+        rows = csv.reader(remembered(), delimiter=separator)
+        start = 1
         for row in rows:
             if start < rows.line_num and _has_text_after_quote(read, separator):
                 raise ValueError(f"a quote in line {start} is not closed; close it, or double quotes in a value")

@@ -104,7 +104,8 @@ def copies_of_labels(features: Any, Y: NDArray[np.float64], names: Sequence[str]
     column 'mood' determines the label sad in all samples, as a copy of the label does
     """
     frequent = np.flatnonzero(((Y == 1).sum(axis=0) >= MIN_SAMPLES) & ((Y < 1).sum(axis=0) >= MIN_SAMPLES))
-    Y, problems = Y[:, frequent], []
+    Y = Y[:, frequent]
+    problems = []
     for name, column in features.items() if len(frequent) else ():
         values = _value_codes(column)
         gaps = (values < 0).astype(int)

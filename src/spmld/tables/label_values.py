@@ -44,7 +44,8 @@ def read_label_column(
 ) -> NDArray[np.float64]:
     """Return a column of labels, or of verified samples, as numbers; values that are not labels are a problem."""
     words = roles.words if role == "label" else roles.words.without_numbers()
-    name, objects = str(column.name), _label_values(column)
+    name = str(column.name)
+    objects = _label_values(column)
     try:
         meanings = {value: words.read(value) for value in dict.fromkeys(objects)}
     except ValueError as error:
@@ -110,9 +111,11 @@ def notes_on_rest(frame: Any, roles: "TableRoles") -> list[TableProblem]:
     if np.isnan(rest):
         return [TableProblem(f"{text} missing, neither positive nor negative")]
     if rest == 1:
-        text, advice = f"{text} positive, since only negative", ("positive", f">={_show(numbers[-1])}")
+        text = f"{text} positive, since only negative"
+        advice = ("positive", f">={_show(numbers[-1])}")
     else:
-        text, advice = f"{text} negative, since only positive", ("negative", f"<={_show(numbers[0])}")
+        text = f"{text} negative, since only positive"
+        advice = ("negative", f"<={_show(numbers[0])}")
     return [TableProblem(f"{text} numbers are passed", (advice,))]
 
 
@@ -136,7 +139,9 @@ def read_tag_column(frame: Any, roles: "TableRoles", names: Sequence[str] | None
     except ValueError as error:
         result.problems.append(TableProblem(f"column {column!r}: {error}", (("tags", "COLUMN"),)))
         return result
-    result.Y, result.names, result.tag_sep = tags.Y, tags.names, tags.sep
+    result.Y = tags.Y
+    result.names = tags.names
+    result.tag_sep = tags.sep
     if tags.n_empty and roles.empty_is == "missing":
         text = f"{tags.n_empty} of {len(values)} samples have an empty field {column!r}: their labels are missing"
         result.notes.append(TableProblem(text, (("empty_is", "negative"),)))
@@ -189,7 +194,8 @@ def _separator_notes(texts: list[str], sep: Separator | None, roles: "TableRoles
     read = f"the separator {show_separators(used)}" if used else "no separator"
     for other, tag in unclear_separators(texts, sep, guessed=roles.tag_sep is None).items():
         if other in used:
-            text, chosen = f"{other!r} may be part of tags of {roles.tags!r}, as in {tag!r}", used
+            text = f"{other!r} may be part of tags of {roles.tags!r}, as in {tag!r}"
+            chosen = used
         elif other != roles.path_sep:
             text = f"tags of {roles.tags!r} are read with {read}, but the tag {tag!r} contains {other!r}"
             chosen = (*used, other)
@@ -204,7 +210,8 @@ def _separator_problems(tags: Tags, column: str) -> list[TableProblem]:
 
     A slash may be part of a tag.
     """
-    labels, unknown = set(map(fold_spelling, tags.names)), list(tags.unknown)
+    labels = set(map(fold_spelling, tags.names))
+    unknown = list(tags.unknown)
     for sep in (sep for sep in SEPARATORS if sep != "/"):
         lists = [
             tag for tag in unknown if sep in tag and labels.issuperset(map(fold_spelling, split_tags(tag, sep) or ()))

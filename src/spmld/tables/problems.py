@@ -99,7 +99,8 @@ class TableError(ValueError):
     """
 
     def __init__(self, problems: Sequence[TableProblem], source: str = "") -> None:
-        self.problems, self.source = list(problems), source
+        self.problems = list(problems)
+        self.source = source
         super().__init__(problems, source)  # the arguments, so that the error can be pickled
 
     def __str__(self) -> str:
@@ -189,7 +190,8 @@ def absent_columns(
     >>> print(absent_columns(["tempo"], ["tempo", "key"], ["key", "title"], kind="feature", allow_missing=True).text)
     the file lacks 1 of the 2 features, tempo; all values are treated as missing
     """
-    columns, used = list(columns), set(expected)
+    columns = list(columns)
+    used = set(expected)
     text = f"{source} lacks {len(absent)} of the {plural(len(expected), kind)}, {list_names(absent)}"
     if allow_missing:
         return TableProblem(f"{text}; all values are treated as missing")

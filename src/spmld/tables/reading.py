@@ -174,7 +174,8 @@ def _lines(text: str) -> Iterator[tuple[str, Any]]:
 def _list_items(text: str) -> Iterator[tuple[str, Any]]:
     """Yield the place and the value of each item of a JSON list."""
     json.loads(text)  # its errors name the line and the column
-    end, number = text.index("[") + 1, 0
+    end = text.index("[") + 1
+    number = 0
     while text[start := _BETWEEN_ITEMS.match(text, end).end()] != "]":  # type: ignore[union-attr]
         number += 1
         try:

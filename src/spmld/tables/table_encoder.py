@@ -138,7 +138,8 @@ class TableEncoder(TransformerMixin, Validated):
         if not used:
             reasons = ", ".join(f"{name} ({kind})" for name, kind in self.kinds_.items())
             raise ValueError(f"X must have at least one column of features, got {reasons or 'no columns'}")
-        self.feature_names_in_, self.n_features_in_ = np.array(used, dtype=object), len(used)
+        self.feature_names_in_ = np.array(used, dtype=object)
+        self.n_features_in_ = len(used)
         texts = [name for name in self._columns("number") if not columns.is_typed(frame[name])]
         self.number_formats_ = {name: NumberTexts(frame[name], self.decimal).format for name in texts}
         self.date_formats_ = {name: _date_details(frame[name], self.day_first) for name in self._columns("date")}
@@ -230,7 +231,8 @@ class TableEncoder(TransformerMixin, Validated):
         arrays: dict[str, Any] = {}
         unreadable: list[TableProblem] = []
         for name in self.feature_names_in_:
-            column, kind = frame[name], self.kinds_[name]
+            column = frame[name]
+            kind = self.kinds_[name]
             if kind == "number":
                 form = self.number_formats_.get(name, NumberFormat())
                 numbers = columns.to_numbers(column, form, decimal=self.decimal)
@@ -247,7 +249,8 @@ class TableEncoder(TransformerMixin, Validated):
         return need("pandas").DataFrame(arrays), unreadable
 
     def _make_transformer(self, prepared: Any, n_samples: int) -> ColumnTransformer:
-        texts, categories = self._columns("text"), self._columns("category")
+        texts = self._columns("text")
+        categories = self._columns("category")
         numbers = [name for name in prepared.columns if name not in {*texts, *categories}]
         blocks: list[tuple[str, Any, Any]] = []
         for name in texts:

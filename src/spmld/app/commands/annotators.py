@@ -42,7 +42,8 @@ def annotators(data: Source, top: int, out: str | None, as_json: bool, force: bo
 
     output = Output.from_options(out, False, force)
     dataset = data.load_part()
-    answers, has_features = dataset.answers, dataset.X.shape[1] > 0
+    answers = dataset.answers
+    has_features = dataset.X.shape[1] > 0
     if answers.counts.max() < 2:
         raise ValueError(f"{data.path} must have entries with answers of several annotators, got at most one for each")
     if len(np.unique(answers.signs[answers.signs != 0])) < 2:
@@ -54,9 +55,11 @@ def annotators(data: Source, top: int, out: str | None, as_json: bool, force: bo
         consensus = fit_consensus(dataset.X, answers) if has_features else find_consensus(answers)
     if out is not None:
         output.write([_consensus_table(consensus, dataset)])
-    summary, quality = _summarize(consensus), consensus.annotator_quality()
+    summary = _summarize(consensus)
+    quality = consensus.annotator_quality()
     quality.sort(key=lambda row: -row["error_rate"])
-    samples, labels = dataset.sample_names, dataset.label_names
+    samples = dataset.sample_names
+    labels = dataset.label_names
     following = [
         {"sample": samples[i], "label": labels[j], "annotator": answers.names[a], "gain": round(gain, DIGITS)}
         for i, j, a, gain in consensus.next_answers(top)
@@ -76,7 +79,8 @@ def annotators(data: Source, top: int, out: str | None, as_json: bool, force: bo
 
 def _consensus_table(consensus: Consensus, data: Dataset) -> TextTable:
     """Return the probability and the number of answers of each answered entry."""
-    counts, p = consensus.labels.counts.astype(int), consensus.probabilities
+    counts = consensus.labels.counts.astype(int)
+    p = consensus.probabilities
     rows = [
         [data.sample_names[i], data.label_names[j], round(float(p[i, j]), DIGITS), int(counts[i, j])]
         for i, j in np.argwhere(counts)

@@ -82,7 +82,8 @@ def fit(
       spmld fit answers.csv --annotator person --id song_id -o songs.skops
       spmld fit songs.csv --tags tags --hierarchy genres.csv -o songs.skops
     """
-    settings, decision = parse_params(params), parse_decision(decision, precisions, thresholds)
+    settings = parse_params(params)
+    decision = parse_decision(decision, precisions, thresholds)
     if decision is not None and "decision" in settings:
         raise ValueError("--param decision cannot be combined with other options for decisions; pass one of them")
     if keep_data and method != "SelfPacedEnsemble":
@@ -116,7 +117,8 @@ def _held_out_quality(model: Any, data: Dataset, seed: int, weights: Any = None)
     from spmld.model_selection.cross_fitting import cross_fit, make_folds
 
     weak = data.roles is not None and data.roles.untagged == "weak"
-    Y, Y_true = frames(data)[1], np.where(np.isnan(data.Y), 0, data.Y) if weak else data.Y
+    Y = frames(data)[1]
+    Y_true = np.where(np.isnan(data.Y), 0, data.Y) if weak else data.Y
     if len(data.Y) < 2 * QUALITY_FOLDS:
         return {}
     folds = make_folds(QUALITY_FOLDS, data.X, data.Y, random_state=seed)
@@ -190,7 +192,8 @@ def _repeated(model: Any) -> str:
 
 def _settings(model: Any, summary: dict[str, Any]) -> list[str]:
     """Return the selected settings of the ensemble, and the estimates and the decision in the summary of a fit."""
-    settings, base = [], base_estimator(model)
+    settings = []
+    base = base_estimator(model)
     for view, weight in getattr(base, "view_weights_", {}).items():
         params = ", ".join(f"{SETTINGS.get(name, name)} {value:g}" for name, value in base.params_[view].items())
         settings.append(f"view {view} {weight:.0%}{f' ({params})' if params else ''}")

@@ -43,7 +43,8 @@ def fit_model(model: Any, data: Dataset, method: str, entry_weight: Any = None) 
     options = {"trusted": data.trusted if base.uses_trusted() else None, "entry_weight": entry_weight}
     options = {name: value for name, value in options.items() if value is not None}
     fits = model.cv + 1 if isinstance(model, ThresholdClassifier) else 1
-    start, total = time.perf_counter(), max_iterations(base)
+    start = time.perf_counter()
+    total = max_iterations(base)
     # Most fits end before the maximum number of iterations, so the time left on the bar is an upper bound.
     with progress_bar(None if total is None else total * fits, f"fitting {method}") as advance:
         if total is None:
@@ -111,7 +112,8 @@ def save_model(
     if dataset.encoder is not None:
         from sklearn.pipeline import Pipeline
 
-        model, names = Pipeline([("encoder", dataset.encoder), ("estimator", model)]), None
+        model = Pipeline([("encoder", dataset.encoder), ("estimator", model)])
+        names = None
     spmld.save(model, path, label_names=dataset.label_names, feature_names=names, summary=summary)
     return summary
 

@@ -41,7 +41,8 @@ def info(model: str | None, as_json: bool) -> None:
         del shown["libraries"]
     else:
         description = spmld.model_info(model)
-        content, shown = asdict(description), _describe_model(description)
+        content = asdict(description)
+        shown = _describe_model(description)
     print_result(content, TextTable(["name", "value"], list(shown.items())), as_json)
 
 

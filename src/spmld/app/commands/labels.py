@@ -62,7 +62,8 @@ def audit(source: Source, method: str | None, top: int, folds: int, seed: int, o
     if out:
         with writing(out) as part:
             part.write_text(TextTable.from_frame(issues.table()).to_csv(), encoding="utf-8", newline="")
-    entries, labels = issues.table(top), issues.per_label()
+    entries = issues.table(top)
+    labels = issues.per_label()
     if as_json:
         records = {"issues": entries.to_dict("records"), "per label": labels.to_dict("records")}
         print_json({"name": data.name, "range": list(issues.total_range), **records})

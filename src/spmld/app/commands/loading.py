@@ -249,7 +249,8 @@ def _encode_missing(data: Dataset) -> Dataset:
     """Return a data set of numbers, some of which are missing, with the encoder of a table."""
     table = frames(data)[0]
     encoder = TableEncoder(number=list(table.columns[table.notna().any()])).fit(table)
-    X, encoded_names = encoder.transform(table), list(encoder.get_feature_names_out())
+    X = encoder.transform(table)
+    encoded_names = list(encoder.get_feature_names_out())
     return replace(data, X=X, feature_names=encoded_names, encoder=encoder, columns=encoder.kinds_)
 
 

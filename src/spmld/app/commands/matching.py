@@ -54,7 +54,8 @@ class MatchedData:
         hierarchy = getattr(model, "hierarchy_", None)
         if hierarchy is None:
             return self
-        Y, names = self.Y, self.label_names
+        Y = self.Y
+        names = self.label_names
         if self.roles is not None and self.roles.tags is not None:  # a label that is no tag is positive if one below is
             positive = Y == 1
             Y = np.where(~positive.any(axis=0) & (positive @ hierarchy.ancestors(names)), 1.0, Y)
@@ -74,7 +75,8 @@ def open_model(path: str, trusted_types: tuple[str, ...] = (), source: Source | 
 
     if source is not None and source.hierarchy is not None:
         raise ValueError(f"--hierarchy {source.hierarchy} cannot be combined with {path}, which has the one of its fit")
-    model, info = load(path, trusted=trusted_types), model_info(path)
+    model = load(path, trusted=trusted_types)
+    info = model_info(path)
     if source is not None:
         options = {name: source.options[name] for name in ("strict", "decimal") if name in source.options}
         set_encoder(model, allow_missing=source.allow_missing, **options)
@@ -131,13 +133,15 @@ def match(source: Source, path: str, info: ModelInfo, *, labels: bool, completin
     negatives in a fit are negatives here, or missing if labels are completed.
     """
     source = source.like_fit(info)
-    kind, named = source.table_kind, info.encoded or info.label_names is not None or not labels
+    kind = source.table_kind
+    named = info.encoded or info.label_names is not None or not labels
     if kind is not None and info.feature_names is not None and named:
         if source.part not in (None, "all"):
             raise ValueError(f"--part {source.part} needs an official split, which {source.path} does not have")
         return _match_table(source, source.read_table(kind), info, labels=labels, completing=completing)
     data = source.select(source.load(), "test")
-    X, Y = data.X[:, _order(source, "feature", data.feature_names, info.feature_names)], None
+    X = data.X[:, _order(source, "feature", data.feature_names, info.feature_names)]
+    Y = None
     if info.encoded:
         X = need("pandas").DataFrame(X, columns=info.feature_names)
     if labels:
@@ -155,7 +159,8 @@ def match_update(source: Source, path: str, info: ModelInfo) -> MatchedData:
     did not have are ignored, which a note says.
     """
     source = source.like_fit(info)
-    kind, verified = source.table_kind, source.trusted
+    kind = source.table_kind
+    verified = source.trusted
     if kind is None:
         data = source.load()
         X = data.X[:, _order(source, "feature", data.feature_names, info.feature_names)]
@@ -207,7 +212,8 @@ def match_blocks(source: Source, path: str, info: ModelInfo) -> Iterator[Matched
     whole.
     """
     source = source.like_fit(info)
-    kind, all_samples = source.table_kind, source.part in (None, "all")
+    kind = source.table_kind
+    all_samples = source.part in (None, "all")
     if all_samples and kind is not None and info.feature_names is not None:
         offset = 0
         for frame in read_table_blocks(source.path, format=kind, n_rows=BLOCK_ROWS, **source.file_options(kind)):
@@ -243,7 +249,8 @@ def _match_table(
     `offset` is the number of samples before the table, for error messages.
     """
     roles, problems = _model_roles(source, frame, info)
-    features, names = info.feature_names or [], info.label_names
+    features = info.feature_names or []
+    names = info.label_names
     allow_missing = source.allow_missing if info.encoded else None  # others have no values for missing features
     if absent := [name for name in features if name not in frame.columns]:
         problem = absent_columns(absent, features, frame.columns, kind="feature", allow_missing=allow_missing)
@@ -298,7 +305,8 @@ def _read_labels(
 
 def _model_roles(source: Source, frame: Any, info: ModelInfo) -> tuple[TableRoles, list[TableProblem]]:
     """Return the roles of the columns: those of the options, else those of the fit; and problems of the options."""
-    options, names = source.roles, info.label_names or []
+    options = source.roles
+    names = info.label_names or []
     columns = options.pop("labels", None) if names else None
     if columns is not None and set(columns) != set(names):
         raise ValueError(f"--label must name the labels of the model, {list_first(names)}, got {list_first(columns)}")

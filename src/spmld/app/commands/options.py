@@ -230,10 +230,13 @@ def source_options(
         options.append(click.option("--allow-missing", is_flag=True, help=help))
 
     def make(**values: Any) -> Source:
-        path, chosen, verified = values.pop(name), values.pop("part", None), values.pop("verified", None)
+        path = values.pop(name)
+        chosen = values.pop("part", None)
+        verified = values.pop("verified", None)
         hierarchy = values.pop("hierarchy", None)
         if hierarchy and not any(map(str.isalnum, hierarchy)):
-            values["path_sep"], hierarchy = hierarchy, None
+            values["path_sep"] = hierarchy
+            hierarchy = None
         allowed = values.pop("allow_missing", False)
         return Source(path, chosen, part or "all", used_options(values), verified, hierarchy, allowed)
 

@@ -86,7 +86,8 @@ def predict(
                 yield _top_labels(predictions, names, min(top_k, len(names)), matched, n_samples)
             else:
                 yield _all_labels(predictions, names, matched, threshold, probabilities)
-            n_samples, n_labels = n_samples + len(predictions.positive), len(names)
+            n_samples += len(predictions.positive)
+            n_labels = len(names)
 
     with progress_bar(None, "predicting") if output.path else nullcontext():
         output.write(tables())
@@ -98,7 +99,9 @@ def _all_labels(
     predictions: Predictions, names: list[str], matched: MatchedData, threshold: float | None, only: bool | None
 ) -> TextTable:
     """Return the identifiers, the labels unless `only`, and the probabilities unless it is False."""
-    P, columns, parts = predictions.probabilities, [], []
+    P = predictions.probabilities
+    columns = []
+    parts = []
     if not only:
         columns += names
         parts.append(predictions.positive if threshold is None else (threshold < P).astype(int))

@@ -60,7 +60,8 @@ def print_table(table: TextTable) -> None:
     # Without lines between the columns, tables with eight columns fit into 80 characters.
     shape: Any = {"box": SIMPLE_HEAD, "show_edge": False, "pad_edge": False, "padding": (0, 1, 0, 0)}
     output = Table(title=Text(table.title) if table.title else None, title_justify="left", **shape)
-    output.caption, output.caption_justify = (Text(table.note) if table.note else None), "left"
+    output.caption = Text(table.note) if table.note else None
+    output.caption_justify = "left"
     for i, (column, numeric) in enumerate(zip(table.columns, table.numeric, strict=True)):
         short = not numeric and max((len(row[i].text) for row in table.cells), default=0) <= _MAX_UNBROKEN
         shape = {"justify": "right" if numeric else "left", "overflow": "fold", "no_wrap": short}
@@ -91,7 +92,8 @@ def progress_bar(total: int | None, title: str) -> Iterator[Callable[[str], None
     from rich import progress
     from rich.console import Console
 
-    text, elapsed = progress.TextColumn("{task.description}"), progress.TimeElapsedColumn()
+    text = progress.TextColumn("{task.description}")
+    elapsed = progress.TimeElapsedColumn()
     bar = (text, progress.BarColumn(), progress.MofNCompleteColumn(), elapsed, progress.TimeRemainingColumn())
     columns = (progress.SpinnerColumn(), text, elapsed) if total is None else bar
     # Fits differ in duration, so the estimate is based on the last hour rather than the last seconds.
@@ -230,7 +232,8 @@ def _write_excel(tables: Iterable[TextTable], path: str) -> None:
 
 
 def _write_parquet(tables: Iterable[TextTable], path: str) -> None:
-    pyarrow, parquet = need("pyarrow"), need("pyarrow.parquet")
+    pyarrow = need("pyarrow")
+    parquet = need("pyarrow.parquet")
     writer = None
     with writing(path) as part, ExitStack() as stack:
         for table in tables:

@@ -86,11 +86,13 @@ def _load(source: Source, path: str, trusted_types: tuple[str, ...]) -> dict[str
 
 def _fit(source: Source, method: str, params: dict[str, Any], seed: int) -> dict[str, Any]:
     """Fit a method and return the arguments of the report."""
-    model, data = build(method, params, seed, trusted=source.trusted is not None), source.prepare(source.load())
+    model = build(method, params, seed, trusted=source.trusted is not None)
+    data = source.prepare(source.load())
     train, test, description = _split(data, seed)
     model = with_decision(model, None, seed, train.Y, train.hierarchy)
     seconds = fit_model(model, train, method)
-    (X, Y), (X_train, Y_train) = frames(test), frames(train)
+    X, Y = frames(test)
+    X_train, Y_train = frames(train)
     facts = {"data": source.name, "evaluated on": description, "seconds to fit": f"{seconds:.1f}"}
     facts |= {} if train.trusted is None else {"trusted entries": str(train.trusted.sum())}
     data_sets = {"X": X, "Y": Y, "X_train": X_train, "Y_train": Y_train, "feature_names": data.feature_names}

@@ -170,7 +170,8 @@ def _summary(queue: Any) -> str:
     if _is_random(queue):
         return f"{plural(len(queue), 'random entry')} to verify"
     counts = [f"{count} {_KINDS[kind]}" for kind, count in queue.kind.value_counts(sort=False).items() if count]
-    kinds, gain = ", ".join(counts) or "none", f"{queue.gain.sum():.0f}"
+    kinds = ", ".join(counts) or "none"
+    gain = f"{queue.gain.sum():.0f}"
     return f"{plural(len(queue), 'entry')} to review ({kinds}), at most {gain} expected corrections"
 
 

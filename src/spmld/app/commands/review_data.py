@@ -56,7 +56,9 @@ def load_review(
     Roles of columns that are not set by options are those of the model. Noise rates are not estimated from verified
     entries, which an earlier review has selected.
     """
-    source, estimator, completed = replace(source, part=source.part or "all"), None, None
+    source = replace(source, part=source.part or "all")
+    estimator = None
+    completed = None
     if model is not None:
         estimator, info = open_model(model, trusted_types, source)
         source = _with_roles(source, info)
@@ -96,7 +98,8 @@ def complete_with_model(estimator: Any, data: Source, model: str, info: "ModelIn
 
 def _model_columns(names: list[str], model_names: list[str]) -> list[int | None]:
     """Return the index of each label in a model, which may spell it in another way; None if it is not there."""
-    label, places = label_of_tags(Counter(names), model_names), {name: j for j, name in enumerate(model_names)}
+    label = label_of_tags(Counter(names), model_names)
+    places = {name: j for j, name in enumerate(model_names)}
     return [places.get(label[name]) for name in names]
 
 

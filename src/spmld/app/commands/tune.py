@@ -68,7 +68,8 @@ def tune(
     """
     metric_info = get_metric(metric)[0]
     sign = 1 if metric_info.greater_is_better else -1
-    space, fixed = parse_space(method, choices, ranges), parse_params(params)
+    space = parse_space(method, choices, ranges)
+    fixed = parse_params(params)
     if both := sorted(space.keys() & fixed.keys()):
         raise ValueError(f"--param {both[0]} is fixed and cannot be searched as well")
     # A value of each searched parameter, so that an unknown name raises an error before the search.
@@ -134,7 +135,8 @@ def _evaluate(
     candidates: list[dict[str, Any]], model: Any, dataset: Dataset, metric: str, folds: int, seed: int
 ) -> list[_Candidate]:
     """Evaluate candidates on the same folds, with a progress bar; those before Ctrl-C if there is at least one."""
-    X, Y = dataset.X, frames(dataset)[1]
+    X = dataset.X
+    Y = frames(dataset)[1]
     warn_of_metrics(read_labels(Y))
     options = {"cv": make_folds(folds, X, Y, random_state=seed), "scoring": scorer(metric), "error_score": "raise"}
     evaluated: list[_Candidate] = []

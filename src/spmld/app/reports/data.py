@@ -90,7 +90,8 @@ class ReportData:
     @cached_property
     def thresholds(self) -> NDArray[np.float64] | None:
         """Thresholds of the probabilities of each label, or their means if they depend on the sample."""
-        rule, p = self.decision_rule, self.predictions.probabilities
+        rule = self.decision_rule
+        p = self.predictions.probabilities
         if rule is None or p is None or isinstance(rule.decision, Integral):
             return None
         return rule.thresholds_ if rule.thresholds_ is not None else (p - rule.margins(p)).mean(axis=0)
@@ -122,9 +123,11 @@ class ReportData:
 
 def _read_labels(model: Any, X: Any, Y: Any, name: str) -> tuple[NDArray[np.float64], list[str] | None]:
     """Return labels as 0, 1 and NaN, and their names, which must be those of the model."""
-    labels, n_samples = read_labels(Y, name=name), _num_samples(X)
+    labels = read_labels(Y, name=name)
+    n_samples = _num_samples(X)
     check_same_samples(n_samples, len(labels.signs), name)
-    names, fitted = None if labels.names is None else [str(label) for label in labels.names], label_names_of(model)
+    names = None if labels.names is None else [str(label) for label in labels.names]
+    fitted = label_names_of(model)
     if names is not None and fitted is not None and names != fitted:
         raise ValueError(f"{name} must have the labels of the model in their order, {fitted}, got {names}")
     return np.where(labels.observed, labels.signs > 0, np.nan), fitted or names

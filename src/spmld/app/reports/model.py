@@ -156,7 +156,8 @@ def _noise(data: ReportData) -> str:
 def _limitations(data: ReportData) -> list[str]:
     """Return what the data do not support."""
     labels = replace(read_labels(data.labels_audited), names=list(data.label_names))
-    single, positives = find_single_class(labels.signs), (labels.signs > 0).sum(axis=0)
+    single = find_single_class(labels.signs)
+    positives = (labels.signs > 0).sum(axis=0)
     cases = [
         (single.positive_only, "no observed negative: false positives are not counted"),
         ((positives > 0) & (positives < FEW_POSITIVES), f"fewer than {FEW_POSITIVES} observed positives: uncertain"),

@@ -58,7 +58,8 @@ def label_quality(Y: NDArray[np.float64], predictions: Predictions, names: list[
     names : list of str
         Names of the labels.
     """
-    observed, positive = ~np.isnan(Y), Y == 1
+    observed = ~np.isnan(Y)
+    positive = Y == 1
     predicted = observed & (predictions.positive == 1)
     hits, n_positive, n_predicted = (part.sum(axis=0) for part in (predicted & positive, positive, predicted))
     with warnings.catch_warnings(), np.errstate(invalid="ignore", divide="ignore"):

@@ -103,20 +103,24 @@ def apply_annotations(
     form = LabelFields(labels) if isinstance(labels, Mapping) else labels
     samples = TableSamples(table, form.columns, id=id)
     annotations, unmatched = match_annotations(annotations, samples, form.names)
-    outcomes, columns = resolve(annotations), {name: j for j, name in enumerate(form.names)}
+    outcomes = resolve(annotations)
+    columns = {name: j for j, name in enumerate(form.names)}
     places = {
         (key, name): (samples.index[key], columns[name])
         for key, name in outcomes
         if key in samples.index and name in columns
     }
-    values, verified = np.full((len(table), len(columns)), np.nan), np.zeros((len(table), len(columns)), dtype=bool)
+    values = np.full((len(table), len(columns)), np.nan)
+    verified = np.zeros((len(table), len(columns)), dtype=bool)
     for place, entry in places.items():
         values[entry] = ANSWER_VALUES.get(outcomes[place], np.nan)
     for annotation in annotations:
         if annotation.place in places and annotation.confidence is None:
             verified[places[annotation.place]] = True
-    old, new = form.read(table), form.write(table, values)
-    written, given = new == values, [outcomes[place] for place in places]
+    old = form.read(table)
+    new = form.write(table, values)
+    written = new == values
+    given = [outcomes[place] for place in places]
     return Applied(
         content=table.content(),
         written=written,

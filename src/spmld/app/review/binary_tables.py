@@ -35,8 +35,10 @@ class ExcelTable(EditableTable):
 
     def content(self) -> bytes:
         """Return the content of the file, or raise ValueError if a value would replace a formula."""
-        load, macros = need("openpyxl", "files").load_workbook, b"vbaProject.bin" in self._content
-        book, buffer = load(io.BytesIO(self._content), keep_vba=macros, rich_text=True), io.BytesIO()
+        load = need("openpyxl", "files").load_workbook
+        macros = b"vbaProject.bin" in self._content
+        book = load(io.BytesIO(self._content), keep_vba=macros, rich_text=True)
+        buffer = io.BytesIO()
         for (row, place), value in self._changes.items():
             cell = book[self._sheet].cell(self._lines[row] + 1, place + 1)
             if cell.data_type == "f":
@@ -73,7 +75,8 @@ class ParquetTable(EditableTable):
     def set(self, row: int, column: str, value: Any) -> None:
         """Replace a value by another one, in the type of its column."""
         place = self.columns.index(column)
-        kind, types = self._table.schema.types[place], need("pyarrow").types
+        kind = self._table.schema.types[place]
+        types = need("pyarrow").types
         if types.is_boolean(kind):
             value = bool(to_number(value))
         elif types.is_integer(kind) or types.is_floating(kind):
@@ -82,9 +85,11 @@ class ParquetTable(EditableTable):
 
     def content(self) -> bytes:
         """Return the content of the file."""
-        table, buffer = self._table, io.BytesIO()
+        table = self._table
+        buffer = io.BytesIO()
         for place in {place for _, place in self._changes}:
-            field, values = table.schema.field(place), [row[place] for row in self._rows]
+            field = table.schema.field(place)
+            values = [row[place] for row in self._rows]
             table = table.set_column(place, field, need("pyarrow").array(values, type=field.type))
         need("pyarrow.parquet").write_table(table.replace_schema_metadata(self._table.schema.metadata), buffer)
         return buffer.getvalue()

@@ -85,12 +85,14 @@ def export_entries(
 
 def _entry_records(queue: Any, samples: TableSamples, outcomes: Mapping[Place, str]) -> Iterator[dict[str, Any]]:
     for record in queue.to_dict("records"):
-        key, fields = samples.keys[record["sample"]], dict(samples.fields(record["sample"]))
+        key = samples.keys[record["sample"]]
+        fields = dict(samples.fields(record["sample"]))
         yield {**record, "key": key, "answer": outcomes.get((key, record["label"])), "fields": fields}
 
 
 def _task(record: Mapping[str, Any], image: str | None) -> dict[str, Any]:
-    fields, probability = record["fields"], record["probability"]
+    fields = record["fields"]
+    probability = record["probability"]
     choice = "present" if probability > 0.5 else "absent"
     shown = [(name, value) for name, value in fields.items() if value not in ("", *ZEROS) and name != image]
     result = {"from_name": "annotation", "to_name": "entry", "type": "choices", "value": {"choices": [choice]}}
@@ -172,7 +174,9 @@ def _plain(value: Any) -> Any:
 
 
 def _annotation(record: Mapping[str, Any], id: str | None, time_of_file: str) -> Annotation:
-    key, sample, label = record.get("key"), record.get("sample"), record.get("label")
+    key = record.get("key")
+    sample = record.get("sample")
+    label = record.get("label")
     if isinstance(sample, str) and sample.isdecimal():
         sample = int(sample)
     if not isinstance(sample, int) or isinstance(sample, bool):
@@ -192,7 +196,8 @@ def _annotation(record: Mapping[str, Any], id: str | None, time_of_file: str) ->
             f'"time" must be in ISO format, such as 2024-05-01T12:00:00Z, got {record["time"]!r}'
         ) from None
     time = (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
-    key, reviewer = key if isinstance(key, str) else "", str(record.get("reviewer") or "")
+    key = key if isinstance(key, str) else ""
+    reviewer = str(record.get("reviewer") or "")
     text = time.isoformat(timespec="milliseconds")
     return Annotation(key, label, record["answer"], reviewer, text, sample, record.get("confidence"), name)
 

@@ -78,7 +78,8 @@ class LabelFields:
 
     def write(self, table: EditableTable, decided: Any) -> _Floats:
         """Write labels, 1 or 0, NaN where not decided, into the table, and return all labels after it."""
-        decided, Y = np.asarray(decided, dtype=float), self.read(table)
+        decided = np.asarray(decided, dtype=float)
+        Y = self.read(table)
         values = np.array(table.select(self.columns), dtype=object)
         for j, column in enumerate(self.columns):
             for label in (1, 0):
@@ -175,7 +176,8 @@ class TagColumn:
         """
         values = table.column(self.column)
         fields = tag_fields(values, self.sep, names=self.names, **self._words)
-        lists, sep = fields.lists, fields.sep
+        lists = fields.lists
+        sep = fields.sep
         counts = Counter(node for tags in lists for tag in tags or () for node in self._nodes(tag))
         label = label_of_tags(counts, self.names, self.tag_case)
         usual = {label[tag]: tag for tag, _ in reversed(counts.most_common())}
@@ -184,7 +186,8 @@ class TagColumn:
         has_lists = any(isinstance(value, list) for value in values)
         decided = np.asarray(decided, dtype=float)
         for row in np.flatnonzero(~np.isnan(decided).all(axis=1)).tolist():
-            old, answers = lists[row] or [], dict(zip(self.names, decided[row].tolist(), strict=True))
+            old = lists[row] or []
+            answers = dict(zip(self.names, decided[row].tolist(), strict=True))
             absent = {node for node in counts if answers.get(label[node]) == 0}
             new = [tag for tag in (self._remove(tag, absent) for tag in old) if tag is not None]
             present = {label[node] for tag in new for node in self._nodes(tag)}
@@ -225,7 +228,9 @@ def _join(tags: list[str], old: str, example: str, sep: Separator) -> str:
     """Return tags as a text, with the separator, brackets and quotes of the old text, or of an example with several."""
     separator = re.compile(rf"\s*(?:{separator_pattern(sep)})\s*")
     model = next((text.strip() for text in (old, example) if separator.search(text.strip())), old.strip())
-    match, listed, usual = separator.search(model), re.match(r"\[(['\"]?)", model), separators(sep)[0]
+    match = separator.search(model)
+    listed = re.match(r"\[(['\"]?)", model)
+    usual = separators(sep)[0]
     glue = match[0] if match else usual if usual.isspace() else f"{usual} "
     quote = listed[1] if listed else ""
     joined = glue.join(quote + tag + quote for tag in tags)

@@ -61,7 +61,8 @@ def true_probability(issues: LabelIssues, probabilities: Any = None) -> NDArray[
     >>> bool(np.allclose(np.abs(Y - true_probability(issues)), issues.error_probability))
     True
     """
-    missing, error = issues.probabilities, issues.error_probability
+    missing = issues.probabilities
+    error = issues.error_probability
     if probabilities is not None:
         given = np.asarray(probabilities, dtype=float)
         if given.shape != missing.shape:
@@ -129,8 +130,10 @@ def _by_gain(entries: Any) -> Any:
 
 def _all_entries(issues: LabelIssues, probabilities: Any = None) -> Any:
     """Return a DataFrame of all entries in the order of the flattened label matrix."""
-    pandas, signs = need("pandas"), issues.signs
-    names, samples = np.array([str(name) for name in issues.label_names], dtype=object), np.arange(len(signs))
+    pandas = need("pandas")
+    signs = issues.signs
+    names = np.array([str(name) for name in issues.label_names], dtype=object)
+    samples = np.arange(len(signs))
     kinds = np.where(signs != 0, 0, np.where(signs.any(axis=1, keepdims=True), 1, 2))
     probability = true_probability(issues, probabilities)
     return pandas.DataFrame(

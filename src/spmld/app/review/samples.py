@@ -105,7 +105,9 @@ class TableSamples:
     ):
         if image is not None and image not in table.columns:
             raise ValueError(absent_column(image, "image", table.columns).text)
-        self.table, self._image, self._folder = table, image, Path(folder).resolve()
+        self.table = table
+        self._image = image
+        self._folder = Path(folder).resolve()
         self._shown = [(i, name) for i, name in enumerate(table.columns) if name not in set(labels)]
         self.keys = sample_keys([value for _, value in self.fields(i)] for i in range(len(table)))
         self.index = {key: i for i, key in enumerate(self.keys)}

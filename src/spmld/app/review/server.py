@@ -78,7 +78,8 @@ class ReviewServer:
     """
 
     def __init__(self, session: ReviewSession, port: int = 0):
-        self.session, self.token = session, secrets.token_urlsafe(24)
+        self.session = session
+        self.token = secrets.token_urlsafe(24)
         handler = type("_SessionHandler", (_Handler,), {"review": self})
         try:
             self._server = _Server((ADDRESS, port), handler)
@@ -185,7 +186,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _check_origin(self) -> None:
         """Reject requests under another name, as after DNS rebinding, and requests of pages of other origins."""
-        host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
+        host = self.headers.get("Host", "")
+        origin = self.headers.get("Origin")
         other_site = self.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin")
         if host not in self.review.hosts or origin not in (None, f"http://{host}") or other_site:
             raise RequestError(HTTPStatus.FORBIDDEN, "requests must come from the page at the address of this server")

@@ -80,7 +80,8 @@ class AnnotationStore:
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute(_SCHEMA)
             connection.execute(_SCHEMA_SHOWN)
-        self._files, self._closed = self._identify(), False
+        self._files = self._identify()
+        self._closed = False
         self._n_rows = 0
         self._active: list[Annotation] = []
         self._resolved: tuple[int, dict[Place, str]] = (0, {})

@@ -25,7 +25,8 @@ class EditableTable(ABC):
     """
 
     def __init__(self, columns: list[str], rows: list[list[Any]]):
-        self.columns, self._rows = columns, rows
+        self.columns = columns
+        self._rows = rows
         self._changes: dict[tuple[int, int], Any] = {}  # by row and column
 
     def __len__(self) -> int:
@@ -145,7 +146,9 @@ class CsvTable(EditableTable):
     """
 
     def __init__(self, text: str, encoding: str = "utf-8", compressed: bool = False, separator: str = ","):
-        self._encoding, self._compressed, self._separator = encoding, compressed, separator
+        self._encoding = encoding
+        self._compressed = compressed
+        self._separator = separator
         self._mark = BOM if text.startswith(BOM) else ""
         # A field is quoted text with doubled quotes, then anything up to the next separator or the end of the line.
         sep = re.escape(separator)
@@ -160,7 +163,8 @@ class CsvTable(EditableTable):
         """Return the content of the file. A new value is quoted if the old one was, or if it needs quotes."""
         records = list(self._records)
         for (row, place), value in self._changes.items():
-            record, text = records[self._lines[row]], str(value)
+            record = records[self._lines[row]]
+            text = str(value)
             fields = self._fields(record)
             fields += [""] * (place + 1 - len(fields))
             quoted = fields[place].startswith('"') or any(sign in text for sign in (self._separator, '"', "\r", "\n"))
@@ -204,9 +208,12 @@ class JsonTable(EditableTable):
     """
 
     def __init__(self, text: str, encoding: str = "utf-8", compressed: bool = False):
-        self._encoding, self._compressed, self._ascii = encoding, compressed, text.isascii()
+        self._encoding = encoding
+        self._compressed = compressed
+        self._ascii = text.isascii()
         self._mark = BOM if text.startswith(BOM) else ""
-        text, decoder = text.removeprefix(BOM), json.JSONDecoder()
+        text = text.removeprefix(BOM)
+        decoder = json.JSONDecoder()
         self._before: list[str] = []  # text before each object, and after the last one
         self._objects: list[str] = []
         records: list[dict[str, Any]] = []
