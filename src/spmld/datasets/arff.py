@@ -17,6 +17,7 @@ from spmld._io import StrPath, reading
 from spmld.datasets.dataset import Dataset, check_sizes
 from spmld.labels.hierarchy import Hierarchy, path_nodes
 from spmld.labels.words import to_number
+from spmld.tables.problems import absent_columns
 
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _VALUE = re.compile(rf"""\s*((?:\d+\s+)?(?:{_QUOTED}|[^,{{}}'"]*))\s*""")
@@ -121,10 +122,11 @@ def _find_labels(names: list[str], relation: str, labels: Any, xml: Any) -> list
     # Some XML files have names with the escapes of the ARFF file.
     chosen = {name if name in known else unquote(f"'{name}'") for name in labels}
     absent = sorted(chosen - known)
-    if absent or not chosen:
-        source = f" in {xml}" if xml else ""
-        problem = f"{absent[0]!r} is not among its {len(names)} attributes" if absent else "the list is empty"
-        raise ValueError(f"{len(labels)} labels are named{source}, but {problem}")
+    source = f" (labels of {xml})" if xml else ""
+    if not chosen:
+        raise ValueError(f"the list of labels is empty{source}")
+    if absent:
+        raise ValueError(absent_columns(absent, names, expected=labels, kind="label").text + source)
     return [i for i, name in enumerate(names) if name in chosen]
 
 

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from spmld._io import StrPath, reading
-from spmld._validation import list_names
 from spmld.datasets.dataset import Dataset
 from spmld.labels import Hierarchy, read_labels
 from spmld.labels.hierarchy import path_nodes
 from spmld.labels.tags import TagCase, label_of_tags
 from spmld.tables.csv_files import csv_blocks
+from spmld.tables.problems import absent_columns
 from spmld.tables.reading import read_table, table_format, with_clean_names
 
 
@@ -52,11 +52,10 @@ def _table_pairs(file: Path) -> Iterator[tuple[str, str]]:
     # Names such as 01.10 are not numbers.
     frame = with_clean_names(next(csv_blocks(file, dtype=str))) if kind == "csv" else read_table(file)
     frame = frame.rename(columns=str.lower)
-    if not {"parent", "child"} <= set(frame.columns):
-        raise ValueError(
-            f"it must have the columns parent and child, got {list_names(frame.columns)}; rename the columns, or write "
-            'a JSON object such as {"rock": ["metal", "punk"]}'
-        )
+    expected = ("parent", "child")
+    if absent := [name for name in expected if name not in frame.columns]:
+        text = absent_columns(absent, frame.columns, expected=expected).text
+        raise ValueError(f'{text}; rename the columns, or write a JSON object such as {{"rock": ["metal", "punk"]}}')
     for parent, child in frame[["parent", "child"]].dropna().to_numpy():
         yield str(parent).strip(), str(child).strip()
 

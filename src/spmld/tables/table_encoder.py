@@ -22,14 +22,7 @@ from spmld._validation import PositiveInt, Validated
 from spmld.tables import columns
 from spmld.tables.dates import date_formats, date_parts, to_dates
 from spmld.tables.numbers import NumberFormat, NumberTexts
-from spmld.tables.problems import (
-    ALLOW_MISSING,
-    TableError,
-    TableProblem,
-    TableWarning,
-    absent_column,
-    absent_columns,
-)
+from spmld.tables.problems import ALLOW_MISSING, TableError, TableProblem, TableWarning, absent_columns
 
 _Names = list[str] | tuple[str, ...] | str
 
@@ -156,12 +149,16 @@ class TableEncoder(TransformerMixin, Validated):
 
         Repeated rows are left out of categories, so that the values of an identifier are distinct.
         """
-        declared = {"text": self.text, "number": self.number, "category": self.category, "date": self.date}
-        passed = {name: kind for kind, names in (*declared.items(), ("dropped", self.drop)) for name in _names(names)}
-        if absent := [name for name in passed if name not in frame.columns]:
-            raise TableError(
-                [absent_column(name, passed[name].replace("dropped", "drop"), frame.columns) for name in absent]
-            )
+        passed: dict[str, str] = {}
+        problems: list[TableProblem] = []
+        for option in ("text", "number", "category", "date", "drop"):
+            value = getattr(self, option)
+            names = [value] if isinstance(value, str) else [str(name) for name in value]
+            passed |= dict.fromkeys(names, "dropped" if option == "drop" else option)
+            absent = [name for name in names if name not in frame.columns]
+            problems += [absent_columns([name], frame.columns, option=option) for name in absent]
+        if problems:
+            raise TableError(problems)
         kind_of = columns.column_kind
         kinds = {name: passed.get(name) or kind_of(frame[name], decimal=self.decimal) for name in frame.columns}
         detected = [name for name, kind in kinds.items() if kind == "category" and name not in passed]
@@ -187,15 +184,13 @@ class TableEncoder(TransformerMixin, Validated):
         """
         check_is_fitted(self)
         frame = _check_frame(X)
-        absent = [name for name in self.feature_names_in_ if name not in frame.columns]
-        if absent:
-            expected: list[str] = self.feature_names_in_.tolist()
-            details: dict[str, Any] = {"kind": "column", "source": "X", "allow_missing": self.allow_missing}
-            problem = absent_columns(absent, expected, frame.columns, **details)
+        used = self.feature_names_in_.tolist()
+        if absent := [name for name in used if name not in frame.columns]:
+            problem = absent_columns(absent, frame.columns, expected=used, source="X", allow_missing=self.allow_missing)
             if not self.allow_missing:
                 raise TableError([problem])
             warnings.warn(TableWarning(problem), stacklevel=2)
-            frame = frame.reindex(columns=expected)
+            frame = frame.reindex(columns=used)
         prepared, unreadable = self._prepare(frame)
         if unreadable and self.strict:
             raise TableError(unreadable)
@@ -217,7 +212,9 @@ class TableEncoder(TransformerMixin, Validated):
             elif block == "categories":
                 names += _category_names(transformer, names_in)
             elif block == "numbers":
-                names += [_number_name(name) for name in transformer.get_feature_names_out(names_in)]
+                for name in transformer.get_feature_names_out(names_in):
+                    column = name.removeprefix("missingindicator_")
+                    names.append(name if column == name else f"{column} (missing)")
         return np.array(names, dtype=object)
 
     def _columns(self, kind: str) -> list[str]:
@@ -309,12 +306,3 @@ def _category_names(encoder: OneHotEncoder, columns: Sequence[str]) -> list[str]
         names += [f"{column} = {category}" for category in encoder.categories_[i] if category not in rare]
         names += [f"{column} = other"] if rare else []
     return names
-
-
-def _number_name(name: str) -> str:
-    indicator = name.removeprefix("missingindicator_")
-    return name if indicator == name else f"{indicator} (missing)"
-
-
-def _names(names: str | Sequence[str]) -> list[str]:
-    return [names] if isinstance(names, str) else [str(name) for name in names]

@@ -115,5 +115,5 @@ def test_conflicts_unsure_and_unknown_entries_change_nothing():
 
 
 def test_label_columns_that_do_not_exist():
-    with pytest.raises(ValueError, match="the table lacks 1 of the 2 labels, calm; it has 2 columns: x, label_sad"):
+    with pytest.raises(ValueError, match="the table lacks 1 of the 2 labels, calm; the columns are x, label_sad"):
         label_columns(["x", "label_sad"], ["sad", "calm"])

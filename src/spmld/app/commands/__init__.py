@@ -45,9 +45,10 @@ def main(args: Sequence[str] | None = None) -> None:
         except KeyboardInterrupt as interruption:
             status = _print_error(str(interruption) or "interrupted", 130)
         except (ValueError, FileNotFoundError) as error:
-            if hasattr(error, "problems"):  # a TableError has one line for each problem
-                print("spmld:", error.describe(), file=sys.stderr)
-            status = 2 if hasattr(error, "problems") else _print_error(str(error), 2)
+            describe = getattr(error, "describe", None)  # of a TableError, one line for each problem
+            status = _print_error(str(error), 2) if describe is None else 2
+            if describe is not None:
+                print("spmld:", describe(), file=sys.stderr)
         except (OSError, ImportError, MemoryError) as error:
             status = _print_error(str(error) or type(error).__name__, 1)
         for problem in unreadable.values():

@@ -22,7 +22,7 @@ from spmld.tables import TableError, TableRoles
 from spmld.tables.label_values import read_label_column
 from spmld.tables.problems import TableProblem, absent_columns
 from spmld.tables.reading import BLOCK_ROWS, read_table_blocks
-from spmld.tables.roles import read_label_columns
+from spmld.tables.roles import find_label_columns, read_label_columns
 
 if TYPE_CHECKING:
     from spmld.export import ModelInfo
@@ -198,9 +198,9 @@ def _labels_of_update(source: Source, columns: Any, roles: TableRoles, known: li
         if roles.labels is None:
             chosen = [name for name in columns if name.startswith(roles.prefix) and name not in roles.drop]
             new += [name.removeprefix(roles.prefix) for name in chosen]
-        present = [name for name in known if name in columns or roles.prefix + name in columns]
+        present = list(find_label_columns(known, columns, roles.prefix))
         if not present and not new:
-            raise TableError([absent_columns(known, known, columns, kind="label")], source.path)
+            raise TableError([absent_columns(known, columns, expected=known, kind="label")], source.path)
         known = present
     return list(dict.fromkeys([*known, *new]))
 
@@ -253,7 +253,7 @@ def _match_table(
     names = info.label_names
     allow_missing = source.allow_missing if info.encoded else None  # others have no values for missing features
     if absent := [name for name in features if name not in frame.columns]:
-        problem = absent_columns(absent, features, frame.columns, kind="feature", allow_missing=allow_missing)
+        problem = absent_columns(absent, frame.columns, expected=features, kind="feature", allow_missing=allow_missing)
         if source.allow_missing and not info.encoded:
             text = "--allow-missing requires a model that was fitted on a table with text, categories or empty fields"
             problem = replace(problem, text=f"{problem.text}; {text}")
@@ -313,9 +313,9 @@ def _model_roles(source: Source, frame: Any, info: ModelInfo) -> tuple[TableRole
     given = {name: value for name, value in options.items() if name == "id"}
     problems = TableRoles(**given).find_problems(list(frame.columns))
     roles = TableRoles.from_dict({**info.summary.get("table", {}), **options})
-    as_columns = bool(names) and all(name in frame.columns or roles.prefix + name in frame.columns for name in names)
-    if roles.tags is not None and roles.tags not in frame.columns and as_columns:
-        roles = replace(roles, tags=None)
+    if names and roles.tags is not None and roles.tags not in frame.columns:
+        as_columns = len(find_label_columns(names, frame.columns, roles.prefix)) == len(names)
+        roles = replace(roles, tags=None) if as_columns else roles
     return roles, problems
 
 
@@ -325,5 +325,5 @@ def _order(source: Source, kind: str, names: Any, expected: list[str] | None) ->
         return slice(None)
     index = {name: i for i, name in enumerate(names)}
     if absent := [name for name in expected if name not in index]:
-        raise TableError([absent_columns(absent, expected, names, kind=kind)], source.path)
+        raise TableError([absent_columns(absent, names, expected=expected, kind=kind)], source.path)
     return [index[name] for name in expected]

@@ -16,11 +16,12 @@ from spmld.labels.separators import Separator, separator_pattern, separators
 from spmld.labels.tags import EmptyIs, TagCase, Untagged, label_of_tags, read_tags, tag_fields
 from spmld.labels.words import to_number
 from spmld.tables.problems import absent_columns
+from spmld.tables.roles import PREFIX, find_label_columns
 
 _Floats = NDArray[np.float64]
 
 
-def label_columns(columns: Sequence[str], label_names: Iterable[str], prefix: str = "label_") -> dict[str, str]:
+def label_columns(columns: Sequence[str], label_names: Iterable[str], prefix: str = PREFIX) -> dict[str, str]:
     """Return the column of each label, whose name may have a prefix.
 
     Examples
@@ -29,11 +30,11 @@ def label_columns(columns: Sequence[str], label_names: Iterable[str], prefix: st
     >>> label_columns(["pitch", "label_sad", "calm"], ["sad", "calm"])
     {'sad': 'label_sad', 'calm': 'calm'}
     """
-    chosen = {name: next((c for c in (prefix + name, name) if c in columns), None) for name in label_names}
-    absent = [name for name, column in chosen.items() if column is None]
-    if absent:
-        raise ValueError(absent_columns(absent, list(chosen), columns, kind="label", source="the table").text)
-    return {name: str(column) for name, column in chosen.items()}
+    names = list(label_names)
+    by_name = find_label_columns(names, columns, prefix)
+    if absent := [name for name in names if name not in by_name]:
+        raise ValueError(absent_columns(absent, columns, expected=names, kind="label", source="the table").text)
+    return by_name
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from spmld.app.review.text_tables import EditableTable, to_text
 from spmld.datasets.frames import identifier_text
-from spmld.tables.problems import absent_column
+from spmld.tables.problems import absent_columns
 
 IMAGE_TYPES = {
     ".png": "image/png",
@@ -104,7 +104,7 @@ class TableSamples:
         id: str | None = None,
     ):
         if image is not None and image not in table.columns:
-            raise ValueError(absent_column(image, "image", table.columns).text)
+            raise ValueError(absent_columns([image], table.columns, option="image").text)
         self.table = table
         self._image = image
         self._folder = Path(folder).resolve()

@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from spmld.tables.problems import absent_columns
+
 BOM = "\ufeff"
 """Byte order mark at the beginning of a text."""
 _BEFORE_OBJECT = re.compile(r"[\s,\[\]]*")
@@ -51,6 +53,8 @@ class EditableTable(ABC):
 
     def select(self, columns: Sequence[str]) -> list[list[Any]]:
         """Return the values of some columns in each row."""
+        if absent := [name for name in columns if name not in self.columns]:
+            raise ValueError(absent_columns(absent, self.columns, expected=columns, source="the table").text)
         places = [self.columns.index(name) for name in columns]
         return [[values[place] for place in places] for values in map(self.values, range(len(self)))]
 
