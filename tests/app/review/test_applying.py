@@ -6,9 +6,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from spmld.app.review import Annotation, apply_annotations, open_table
+from spmld.app.review.editable_tables import CsvTable
 from spmld.app.review.label_forms import label_columns
 from spmld.app.review.samples import TableSamples, sample_keys
-from spmld.app.review.text_tables import CsvTable
 
 VALUES = st.text(alphabet="ab1 \",;\n\té'", max_size=6)
 FIELDS = st.tuples(VALUES, st.booleans())  # and whether it is quoted without need

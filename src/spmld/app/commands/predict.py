@@ -19,7 +19,6 @@ from spmld.app.commands import options
 from spmld.app.commands.loading import Source
 from spmld.app.commands.matching import MatchedData, match, match_blocks, open_model, set_encoder, split_encoder
 from spmld.app.commands.printing import DIGITS, Output, print_message, print_result, print_table, progress_bar
-from spmld.app.reports.quality import label_quality
 from spmld.labels import read_labels
 from spmld.labels.single_class import warn_of_metrics
 from spmld.metrics import Evaluation
@@ -162,6 +161,8 @@ def evaluate(
       spmld evaluate songs.skops test.csv --all
       spmld evaluate songs.skops test.csv --metric ranking_loss --metric precision_at_3 --json
     """
+    from spmld.app.reports.model import label_quality
+
     estimator, info = open_model(model, trusted_types, data)
     matched = match(data, model, info, labels=True)
     estimator, X = split_encoder(estimator, matched.X, data.path)

@@ -30,10 +30,10 @@ from spmld.app.review import (
     sample_queue,
 )
 from spmld.app.review.annotations import Place, match_annotations
+from spmld.app.review.editable_tables import check_table, without_gz
 from spmld.app.review.queue import KINDS
 from spmld.app.review.samples import TableSamples
 from spmld.app.review.store import check_store
-from spmld.app.review.tables import check_table, without_gz
 from spmld.audit import LabelIssues
 
 _KINDS = {"suspicious": "suspicious", "missing": "missing", "unlabeled": "in samples without labels"}

@@ -95,7 +95,7 @@ def match_annotations(
     >>> from spmld.app.review import Annotation
     >>> from spmld.app.review.annotations import match_annotations
     >>> from spmld.app.review.samples import TableSamples
-    >>> from spmld.app.review.text_tables import CsvTable
+    >>> from spmld.app.review.editable_tables import CsvTable
     >>> samples = TableSamples(CsvTable("words,sad\nThe rain,1\nThe sun,0\n"), ["sad"])
     >>> annotations = [Annotation("", "Sad", "absent", sample=1), Annotation("", "sad", "absent", sample=7)]
     >>> matched, unmatched = match_annotations(annotations, samples, ["sad"])

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spmld.app.review.annotations import ANSWER_VALUES, Annotation, match_annotations, resolve
+from spmld.app.review.editable_tables import EditableTable
 from spmld.app.review.label_forms import LabelFields, TagColumn
 from spmld.app.review.samples import TableSamples
-from spmld.app.review.text_tables import EditableTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,7 @@ def apply_annotations(
     --------
     >>> from spmld.app.review import Annotation, apply_annotations
     >>> from spmld.app.review.label_forms import TagColumn
-    >>> from spmld.app.review.text_tables import CsvTable
+    >>> from spmld.app.review.editable_tables import CsvTable
     >>> table = CsvTable("words,label_sad,label_calm\nThe rain,no,\nThe sun,yes,no\n")
     >>> annotations = [Annotation("", "sad", "present", sample=0), Annotation("", "calm", "absent", sample=0)]
     >>> applied = apply_annotations(table, annotations, {"sad": "label_sad", "calm": "label_calm"})

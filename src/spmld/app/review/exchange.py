@@ -9,9 +9,9 @@ from typing import Any
 from spmld._io import StrPath, reading, writing
 from spmld._table import from_csv_text
 from spmld.app.review.annotations import Annotation, Place
+from spmld.app.review.editable_tables import open_table
 from spmld.app.review.samples import ZEROS, TableSamples, identifier_key
 from spmld.app.review.store import AnnotationStore, is_store
-from spmld.app.review.tables import open_table
 from spmld.datasets.frames import identifier_text
 
 _CONFIGURATION = """<View>
@@ -60,7 +60,7 @@ def export_entries(
     >>> import pandas as pd
     >>> from spmld.app.review import export_entries
     >>> from spmld.app.review.samples import TableSamples
-    >>> from spmld.app.review.text_tables import CsvTable
+    >>> from spmld.app.review.editable_tables import CsvTable
     >>> entry = {"sample": 0, "label": "sad", "kind": "suspicious", "given": "absent", "probability": 0.9, "gain": 0.9}
     >>> queue = pd.DataFrame([entry])
     >>> with tempfile.TemporaryDirectory() as folder:

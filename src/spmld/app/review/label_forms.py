@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spmld.app.review.text_tables import EditableTable, to_text
+from spmld.app.review.editable_tables import EditableTable, to_text
 from spmld.labels.hierarchy import path_nodes
 from spmld.labels.separators import Separator, separator_pattern, separators
 from spmld.labels.tags import EmptyIs, TagCase, Untagged, label_of_tags, read_tags, tag_fields
@@ -52,7 +52,7 @@ class LabelFields:
     --------
     >>> import numpy as np
     >>> from spmld.app.review.label_forms import LabelFields
-    >>> from spmld.app.review.text_tables import CsvTable
+    >>> from spmld.app.review.editable_tables import CsvTable
     >>> table = CsvTable("words,label_sad\nThe rain,no\nThe sun,yes\n")
     >>> LabelFields({"sad": "label_sad"}).write(table, [[1], [np.nan]]).tolist(), table.column("label_sad")
     ([[1.0], [1.0]], ['yes', 'yes'])
@@ -134,7 +134,7 @@ class TagColumn:
     --------
     >>> import numpy as np
     >>> from spmld.app.review.label_forms import TagColumn
-    >>> from spmld.app.review.text_tables import CsvTable
+    >>> from spmld.app.review.editable_tables import CsvTable
     >>> table = CsvTable("words,tags\nThe rain,calm; sad\nThe sun,calm\n")
     >>> tags = TagColumn("tags", ["calm", "sad"])
     >>> tags.write(table, [[0, np.nan], [1, 1]]).tolist(), table.column("tags")

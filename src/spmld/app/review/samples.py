@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from spmld.app.review.text_tables import EditableTable, to_text
+from spmld.app.review.editable_tables import EditableTable, to_text
 from spmld.datasets.frames import identifier_text
 from spmld.tables.problems import absent_columns
 
@@ -89,7 +89,7 @@ class TableSamples:
     Examples
     --------
     >>> from spmld.app.review.samples import TableSamples
-    >>> from spmld.app.review.text_tables import CsvTable
+    >>> from spmld.app.review.editable_tables import CsvTable
     >>> samples = TableSamples(CsvTable("words,label_sad\nThe rain,1\nThe sun,0\n"), ["label_sad"])
     >>> samples.fields(1)
     [('words', 'The sun')]
