@@ -58,16 +58,17 @@ def annotators(data: Source, top: int, out: str | None, as_json: bool, force: bo
     summary = _summarize(consensus)
     quality = consensus.annotator_quality()
     quality.sort(key=lambda row: -row["error_rate"])
-    samples = dataset.sample_names
-    labels = dataset.label_names
-    following = [
-        {"sample": samples[i], "label": labels[j], "annotator": answers.names[a], "gain": round(gain, DIGITS)}
-        for i, j, a, gain in consensus.next_answers(top)
-    ]
+    following = []
+    for i, j, a, gain in consensus.next_answers(top):
+        entry = {"sample": dataset.sample_names[i], "label": dataset.label_names[j]}
+        following.append({**entry, "annotator": answers.names[a], "gain": round(gain, DIGITS)})
     if as_json:
         print_json({"name": dataset.name, **summary, "annotators": quality, "next": following})
         return
-    rows = [[row["annotator"], row["n_answers"], *(_format_rate(row, kind) for kind in _RATES)] for row in quality]
+    rows = []
+    for row in quality:
+        rates = [_format_rate(row[kind], *row[f"{kind}_interval"]) for kind in _RATES]
+        rows.append([row["annotator"], row["n_answers"], *rates])
     print_table(TextTable(["annotator", "answers", *_RATES], rows, title="Annotators, with 90 % intervals"))
     if following:
         click.echo()
@@ -109,6 +110,5 @@ def _describe(summary: dict[str, Any], has_features: bool) -> str:
     )
 
 
-def _format_rate(row: dict[str, Any], kind: str) -> TableCell:
-    rate, low, high = (format_rate(value, 2) for value in (row[kind], *row[f"{kind}_interval"]))
-    return TableCell(f"{rate} ({low}-{high})", row[kind])
+def _format_rate(rate: float, low: float, high: float) -> TableCell:
+    return TableCell(f"{format_rate(rate, 2)} ({format_rate(low, 2)}-{format_rate(high, 2)})", rate)

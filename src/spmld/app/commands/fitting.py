@@ -40,8 +40,9 @@ def fit_model(model: Any, data: Dataset, method: str, entry_weight: Any = None) 
     """Fit a model with a progress bar if it has iterations, otherwise with a spinner, and return the seconds."""
     X, Y = frames(data)
     base = base_estimator(model)
-    options = {"trusted": data.trusted if base.uses_trusted() else None, "entry_weight": entry_weight}
-    options = {name: value for name, value in options.items() if value is not None}
+    options = {} if entry_weight is None else {"entry_weight": entry_weight}
+    if data.trusted is not None and base.uses_trusted():
+        options["trusted"] = data.trusted
     fits = model.cv + 1 if isinstance(model, ThresholdClassifier) else 1
     start = time.perf_counter()
     total = max_iterations(base)
@@ -86,11 +87,13 @@ def save_model(
     summary has the options of the file and the roles of its columns, which are used for new data, too. Training data
     that the model keeps get the identifiers of the samples.
     """
-    tables = {
-        "columns": dataset.columns,
-        "table": dataset.roles and dataset.roles.to_dict(),
-        "file": source.file_settings,
-    }
+    roles = None if dataset.roles is None else dataset.roles.to_dict()
+    tables = {"columns": dataset.columns, "table": roles, "file": source.file_settings}
+    answers: dict[str, Any] = {}
+    if dataset.answers is not None:
+        several = dataset.answers.counts.max() > 1
+        answers = {"annotators": len(dataset.answers.names), "answers": int(dataset.answers.counts.sum())}
+        answers["agreement"] = round(dataset.answers.agreement, 6) if several else None
     summary = {
         "data": source.name,
         "method": method,
@@ -100,7 +103,7 @@ def save_model(
         "observed": round(float(1 - np.isnan(dataset.Y).mean()), 6),
         "seconds": round(seconds, 3),
         **{name: content for name, content in tables.items() if content},
-        **_describe_answers(dataset),
+        **answers,
         **_estimates(base_estimator(model), dataset),
         **_decision(model if isinstance(model, ThresholdClassifier) else base_estimator(model), dataset),
         **details,
@@ -116,17 +119,6 @@ def save_model(
         names = None
     spmld.save(model, path, label_names=dataset.label_names, feature_names=names, summary=summary)
     return summary
-
-
-def _describe_answers(data: Dataset) -> dict[str, Any]:
-    if data.answers is None:
-        return {}
-    several = data.answers.counts.max() > 1
-    return {
-        "annotators": len(data.answers.names),
-        "answers": int(data.answers.counts.sum()),
-        "agreement": round(data.answers.agreement, 6) if several else None,
-    }
 
 
 def _estimates(model: Any, data: Dataset) -> dict[str, Any]:

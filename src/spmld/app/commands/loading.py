@@ -168,7 +168,12 @@ class Source:
     def prepare(self, data: Dataset) -> Dataset:
         """Return the data for a fit: missing features are encoded, and labels do not contradict their hierarchy."""
         if not sp.issparse(data.X) and np.isnan(data.X).any():
-            data = _encode_missing(data)
+            table = frames(data)[0]
+            encoder = TableEncoder(number=list(table.columns[table.notna().any()])).fit(table)
+            names = list(encoder.get_feature_names_out())
+            data = replace(
+                data, X=encoder.transform(table), feature_names=names, encoder=encoder, columns=encoder.kinds_
+            )
             print_message(f"spmld: note: {self.path} has missing features, which are replaced by medians")
         self.check_finite(data.X, list(data.feature_names), "fill them, or remove the column with --drop")
         if data.hierarchy is None:
@@ -243,15 +248,6 @@ def _match_samples(file: str, frame: Any, mask: NDArray[np.bool_], data: Dataset
         raise ValueError(f"--trusted {file} has no sample of the data: the values of {id!r} are {values}")
     marked = need("pandas").DataFrame(mask, index=names)
     return marked[~marked.index.duplicated()].reindex(rows, fill_value=False).to_numpy()
-
-
-def _encode_missing(data: Dataset) -> Dataset:
-    """Return a data set of numbers, some of which are missing, with the encoder of a table."""
-    table = frames(data)[0]
-    encoder = TableEncoder(number=list(table.columns[table.notna().any()])).fit(table)
-    X = encoder.transform(table)
-    encoded_names = list(encoder.get_feature_names_out())
-    return replace(data, X=X, feature_names=encoded_names, encoder=encoder, columns=encoder.kinds_)
 
 
 def frames(data: Dataset) -> tuple[Any, Any]:

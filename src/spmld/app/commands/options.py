@@ -80,7 +80,9 @@ def _bundle(name: str, make: Callable[..., Any], *options: Decorator) -> Decorat
 
         n_others = len(getattr(command, "__click_params__", ()))
         decorated = _combine(*options)(call)
-        names = [parameter.name for parameter in decorated.__click_params__[n_others:]]  # type: ignore[attr-defined]
+        # Click lists the options of a function from the last to the first.
+        added = decorated.__click_params__[n_others:]  # type: ignore[attr-defined]
+        names = [parameter.name for parameter in reversed(added)]
         return decorated
 
     return decorate

@@ -174,9 +174,8 @@ def _rank(candidates: list[_Candidate], metric: str) -> list[_Candidate]:
 
 def _to_python(params: dict[str, Any], prefix: str) -> dict[str, Any]:
     """Return parameters without the prefix, and with Python's numbers instead of NumPy's, for JSON."""
-    return {
-        name.removeprefix(prefix): value.item() if hasattr(value, "item") else value for name, value in params.items()
-    }
+    numbers = {name: value.item() if hasattr(value, "item") else value for name, value in params.items()}
+    return {name.removeprefix(prefix): value for name, value in numbers.items()}
 
 
 def _describe(params: dict[str, Any]) -> str:
