@@ -71,21 +71,23 @@ def read_arff(
         if not content.rows:
             raise ValueError("the file has no samples after @data")
         names = list(content.attributes)
-        kinds = list(content.attributes.values())
-        columns = [i for i, kind in enumerate(kinds) if isinstance(kind, tuple)][:1]
+        columns = [i for i, name in enumerate(names) if isinstance(content.attributes[name], tuple)][:1]
         hierarchy: Hierarchy | None = None
         if columns:
-            hierarchy = Hierarchy.from_paths(kinds[columns[0]])
+            hierarchy = Hierarchy.from_paths(content.attributes[names[columns[0]]])
             Y, label_names = _read_paths(content, columns[0])
         else:
-            columns = _find_labels(names, content.relation, labels, xml or _find_xml(file))
+            stem = re.sub(r"(-sparse|-train|-test)+$", "", file.stem)
+            beside = [file.with_name(f"{name}.xml") for name in (file.stem, stem)]
+            xml = xml or next(filter(Path.is_file, beside), None)
+            columns = _find_labels(names, content.relation, labels, xml)
             check_sizes(len(content.rows), len(names), len(columns), len(text))
             Y = _to_array(content, columns)
             label_names = [names[i] for i in columns]
         features = sorted(set(range(len(names))) - set(columns))
-        feature_names = [names[i] for i in features]
+        X = _to_array(content, features)
         Y = Y.toarray() if sp.issparse(Y) else Y
-        return Dataset(_to_array(content, features), Y, feature_names, label_names, file.stem, hierarchy=hierarchy)
+        return Dataset(X, Y, [names[i] for i in features], label_names, file.stem, hierarchy=hierarchy)
 
 
 def _read_paths(content: "ArffText", column: int) -> tuple[Any, list[str]]:
@@ -105,12 +107,6 @@ def _read_paths(content: "ArffText", column: int) -> tuple[Any, list[str]]:
             raise ValueError(f"line {line}: {attribute!r} must have paths of the attribute, got {unknown[0][:80]!r}")
         Y[i, [places[node] for node in nodes]] = 1
     return Y, names
-
-
-def _find_xml(file: Path) -> Path | None:
-    stem = re.sub(r"(-sparse|-train|-test)+$", "", file.stem)
-    candidates = (file.with_name(f"{name}.xml") for name in (file.stem, stem))
-    return next((candidate for candidate in candidates if candidate.is_file()), None)
 
 
 def _find_labels(names: list[str], relation: str, labels: Any, xml: Any) -> list[int]:
@@ -142,9 +138,8 @@ def _read_xml(path: StrPath) -> list[str]:
 def _labels_of_header(relation: str, n_attributes: int) -> list[int]:
     header = re.search(r"-C\s+(-?\d+)", relation)
     if header is None:
-        raise ValueError(
-            "cannot determine the labels: pass labels= or xml=, as there is no XML file and no -C in the relation"
-        )
+        text = "cannot determine the labels: pass labels= or xml="
+        raise ValueError(f"{text}, as there is no XML file and no -C in the relation")
     if "weka.filters.unsupervised.attribute" in relation:
         raise ValueError(
             f"the relation has -C {header[1]}, but attributes were moved or removed afterwards: pass labels= or xml="
@@ -297,8 +292,7 @@ def unquote(value: str) -> str:
 def _to_array(content: ArffText, columns: list[int]) -> Any:
     """Return columns as numbers: an array, or a sparse matrix if the file is sparse and omitted values are 0."""
     names = list(content.attributes)
-    kinds = list(content.attributes.values())
-    codes = [_find_codes(names[column], kinds[column]) for column in columns]
+    codes = [_find_codes(names[column], content.attributes[names[column]]) for column in columns]
     places = {column: j for j, column in enumerate(columns)}
     numbers: list[float] = []
     at_row = []

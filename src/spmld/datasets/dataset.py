@@ -95,7 +95,10 @@ class Dataset:
             ensure_min_features=1 if self.answers is None else 0,  # a consensus needs no features
             input_name="X",
         )
-        Y = _zeros_and_ones(self.Y)
+        signs = read_labels(self.Y, name="Y").signs
+        if np.ndim(self.Y) != 2:
+            raise ValueError(f"Y must have shape (n_samples, n_labels), got {np.shape(self.Y)}")
+        Y = (signs > 0).astype(np.int64) if (signs != 0).all() else np.where(signs == 0, np.nan, signs > 0)
         check_same_samples(X.shape[0], Y.shape[0])
         if (self.train is None) != (self.test is None):
             raise ValueError("train and test must be passed together, got only one of them")
@@ -181,15 +184,6 @@ def join_split(train: Dataset, test: Dataset, name: str = "") -> Dataset:
     Y = np.vstack([train.Y, test.Y])
     rows = np.split(np.arange(X.shape[0]), [train.X.shape[0]])
     return Dataset(X, Y, train.feature_names, train.label_names, name, rows[0], rows[1], hierarchy=train.hierarchy)
-
-
-def _zeros_and_ones(Y: Any) -> NDArray[Any]:
-    signs = read_labels(Y, name="Y").signs
-    if np.ndim(Y) != 2:
-        raise ValueError(f"Y must have shape (n_samples, n_labels), got {np.shape(Y)}")
-    if (signs != 0).all():
-        return (signs > 0).astype(np.int64)
-    return np.where(signs == 0, np.nan, signs > 0)
 
 
 def _check_names(names: Sequence[str], count: int, letter: str, kind: str) -> list[str]:

@@ -98,7 +98,8 @@ def from_frame(frame: Any, *, name: str = "", source: str = "", **roles: Any) ->
     except ValueError as error:  # a TableError has several problems
         raise TableError(getattr(error, "problems", [TableProblem(str(error))]), source) from error
     used_names = [name for name, kind in kinds.items() if kind not in columns.IGNORED_KINDS]
-    distinct = ~_repeated_rows(frame, table, kinds)
+    identifiers = {table.id, *(name for name, kind in kinds.items() if kind in ("identifier", "row number"))}
+    distinct = ~columns.duplicated_rows(frame[[name for name in frame.columns if name not in identifiers]])
     candidates = features[[name for name in used_names if name not in (*table.keep, *table.text)]]
     if problems := copies_of_labels(candidates[distinct], labels.Y[distinct], labels.names):
         raise TableError(problems, source)
@@ -154,8 +155,11 @@ def _encode(features: Any, roles: TableRoles) -> tuple[Any, dict[str, str], Tabl
     kinds: dict[str, str] = {}
     for name in sorted(features.columns, key=lambda name: columns.is_typed(features[name])):  # the others show it first
         kinds[name] = "encoded" if name in encoded else columns.column_kind(features[name])
-        if kinds[name] not in columns.IGNORED_KINDS and not _is_complete(features[name], kinds[name]):
-            break
+        if kinds[name] not in columns.IGNORED_KINDS:
+            column = features[name]
+            is_number = kinds[name] == "number" and column.dtype.kind in "biuf"
+            if not is_number or columns.to_numbers(column).isna().any():
+                break
     else:
         used = [name for name in features.columns if kinds[name] not in columns.IGNORED_KINDS]
         if used:
@@ -166,11 +170,6 @@ def _encode(features: Any, roles: TableRoles) -> tuple[Any, dict[str, str], Tabl
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TableWarning)  # the notes have these values, and the options for them
         return encoder.transform(features), encoder.kinds_, encoder
-
-
-def _is_complete(column: Any, kind: str) -> bool:
-    """Return whether a column has finite numbers only."""
-    return kind == "number" and column.dtype.kind in "biuf" and bool(columns.to_numbers(column).notna().all())
 
 
 def sample_names(frame: Any, roles: TableRoles) -> list[Any] | None:
@@ -222,17 +221,10 @@ def _label_notes(features: Any, labels: Any, roles: TableRoles) -> list[TablePro
     names = like_labels(features, labels)
     if not names:
         return []
-    text = (
-        f"features that look like the labels {list_names(labels.columns)}, but are not among them: {list_names(names)}"
-    )
+    text = f"features that look like the labels {list_names(labels.columns)}, but are not among them"
     choices = ("drop" if roles.labels is None else "labels", "keep")
-    return [TableProblem(text, tuple((option, name) for option in choices for name in names))]
-
-
-def _repeated_rows(frame: Any, roles: TableRoles, kinds: dict[str, str]) -> NDArray[np.bool_]:
-    """Return which rows are equal to an earlier one in all columns but identifiers."""
-    names = [name for name in frame.columns if name != roles.id and kinds.get(name) not in ("identifier", "row number")]
-    return columns.duplicated_rows(frame[names])
+    options = tuple((option, name) for option in choices for name in names)
+    return [TableProblem(f"{text}: {list_names(names)}", options)]
 
 
 def _row_notes(frame: Any, roles: TableRoles, n_repeated: int) -> list[TableProblem]:

@@ -137,14 +137,8 @@ _TAGS = {
 _COMMON = ("new second last whole first long", "album single chorus lyrics cover melody title producer")
 _ARTICLES = ("the", "its", "their")
 _SENTENCES = (
-    "What stays is {}.",
-    "I keep hearing {}.",
-    "Listen to {}.",
-    "Again {}.",
-    "My friends like {}.",
-    "It is all about {}.",
-    "They recorded {} at home.",
-    "You remember {}.",
+    *("What stays is {}.", "I keep hearing {}.", "Listen to {}.", "Again {}.", "My friends like {}."),
+    *("It is all about {}.", "They recorded {} at home.", "You remember {}."),
 )
 
 

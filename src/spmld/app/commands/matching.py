@@ -1,13 +1,13 @@
 """Models in files, and data in the form that a model expects."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import Pipeline
 
 from spmld._io import need
 from spmld._validation import plural
@@ -18,14 +18,13 @@ from spmld.datasets.files import file_format
 from spmld.datasets.frames import numeric_columns, sample_names
 from spmld.datasets.hierarchies import resolve_contradictions
 from spmld.datasets.libsvm import read_libsvm_features
-from spmld.tables import TableError, TableRoles
+from spmld.export import ModelInfo, load, model_info
+from spmld.inspection.model_parts import encoder_of
+from spmld.tables import TableEncoder, TableError, TableRoles
 from spmld.tables.label_values import read_label_column
 from spmld.tables.problems import TableProblem, absent_columns
 from spmld.tables.reading import BLOCK_ROWS, read_table_blocks
 from spmld.tables.roles import find_label_columns, read_label_columns
-
-if TYPE_CHECKING:
-    from spmld.export import ModelInfo
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,7 @@ class MatchedData:
         """Return the identifier of a sample, or its number."""
         return index if self.sample_names is None else self.sample_names[index]
 
-    def resolve_contradictions(self, model: Any) -> MatchedData:
+    def resolve_contradictions(self, model: Any) -> Self:
         """Return the data with labels that do not contradict the hierarchy of a model, if it has one."""
         hierarchy = getattr(model, "hierarchy_", None)
         if hierarchy is None:
@@ -68,11 +67,6 @@ def open_model(path: str, trusted_types: tuple[str, ...] = (), source: Source | 
     The encoder of the model has the options --strict, --decimal and --allow-missing of the source. The features in the
     description do not include columns that the encoder drops.
     """
-    from sklearn.compose import ColumnTransformer
-
-    from spmld.export import load, model_info
-    from spmld.inspection.model_parts import encoder_of
-
     if source is not None and source.hierarchy is not None:
         raise ValueError(f"--hierarchy {source.hierarchy} cannot be combined with {path}, which has the one of its fit")
     model = load(path, trusted=trusted_types)
@@ -82,34 +76,22 @@ def open_model(path: str, trusted_types: tuple[str, ...] = (), source: Source | 
         set_encoder(model, allow_missing=source.allow_missing, **options)
     encoder = encoder_of(model)
     if isinstance(encoder, ColumnTransformer) and info.feature_names is not None:
-        info = replace(info, feature_names=_used_columns(encoder))
+        indices = encoder._transformer_to_input_indices
+        used = {i for name, step, _ in encoder.transformers_ if str(step) != "drop" for i in indices.get(name, ())}
+        names = [str(name) for i, name in enumerate(encoder.feature_names_in_) if i in used]
+        info = replace(info, feature_names=names)
     return model, info
 
 
 def set_encoder(model: Any, **parameters: Any) -> None:
     """Set parameters of the encoder of tables in a pipeline, if it has one."""
-    from sklearn.pipeline import Pipeline
-
-    from spmld.tables import TableEncoder
-
     for step in model if isinstance(model, Pipeline) else ():
         if isinstance(step, TableEncoder):
             step.set_params(**parameters)
 
 
-def _used_columns(encoder: Any) -> list[str]:
-    """Return the columns that a ColumnTransformer does not drop."""
-    indices = encoder._transformer_to_input_indices
-    used = {i for name, step, _ in encoder.transformers_ if str(step) != "drop" for i in indices.get(name, ())}
-    return [str(name) for i, name in enumerate(encoder.feature_names_in_) if i in used]
-
-
 def split_encoder(model: Any, X: Any, path: str) -> tuple[Any, Any]:
     """Return the model without the encoder of a table, and the encoded features of the table in the file `path`."""
-    from sklearn.pipeline import Pipeline
-
-    from spmld.inspection.model_parts import encoder_of
-
     if not isinstance(model, Pipeline) or encoder_of(model[0]) is None:
         return model, X
     with problems_of(path):
@@ -224,7 +206,8 @@ def match_blocks(source: Source, path: str, info: ModelInfo) -> Iterator[Matched
         whole = MatchedData(read_libsvm_features(source.path, info.n_features or 0), None, _label_names(info))
     else:
         whole = match(source, path, info, labels=False)
-    for rows in [slice(start, start + BLOCK_ROWS) for start in range(0, whole.X.shape[0], BLOCK_ROWS)]:
+    for start in range(0, whole.X.shape[0], BLOCK_ROWS):
+        rows = slice(start, start + BLOCK_ROWS)
         samples = None if whole.sample_names is None else whole.sample_names[rows]
         yield replace(whole, X=whole.X[rows], sample_names=samples)
 

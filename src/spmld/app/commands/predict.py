@@ -5,10 +5,12 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
+from itertools import chain
 from typing import Any
 
 import click
 import numpy as np
+from numpy.typing import NDArray
 
 from spmld._arrays import lowest_columns
 from spmld._io import need
@@ -99,19 +101,19 @@ def _all_labels(
 ) -> TextTable:
     """Return the identifiers, the labels unless `only`, and the probabilities unless it is False."""
     P = predictions.probabilities
-    columns = []
-    parts = []
+    columns: list[str] = []
+    parts: list[NDArray[Any]] = []
     if not only:
         columns += names
         parts.append(predictions.positive if threshold is None else (threshold < P).astype(int))
     if only is not False and P is not None:
         columns += names if only else [f"{PROBABILITY}{name}" for name in names]
         parts.append(np.round(P, DIGITS))
-    rows = [[value for part in row for value in part] for row in zip(*(part.tolist() for part in parts), strict=True)]
+    values = [part.tolist() for part in parts]
     if matched.sample_names is not None:
         columns = [str(matched.id), *columns]
-        rows = [[name, *row] for name, row in zip(matched.sample_names, rows, strict=True)]
-    return TextTable(columns, rows)
+        values = [[[name] for name in matched.sample_names], *values]
+    return TextTable(columns, [list(chain(*row)) for row in zip(*values, strict=True)])
 
 
 def _top_labels(predictions: Predictions, names: list[str], k: int, matched: MatchedData, first: int) -> TextTable:
@@ -172,7 +174,9 @@ def evaluate(
         predictions = predict_all(estimator, X)
         arrays = predictions.scores, predictions.positive, predictions.probabilities
         hierarchy = getattr(estimator, "hierarchy_", None)
-        evaluation = evaluate_metrics(Y, *arrays, k=_k_values(metrics), hierarchy=hierarchy)
+        in_names = [re.fullmatch(r"\w+_at_(\d+)", name) for name in metrics]
+        k_values = sorted({1, 3, 5, *(int(match[1]) for match in in_names if match)})
+        evaluation = evaluate_metrics(Y, *arrays, k=k_values, hierarchy=hierarchy)
     warn_of_metrics(read_labels(Y, classes=[0, 1]))
     default = not metrics and not all_metrics
     selected = evaluation.rows if all_metrics else _select(evaluation, metrics, model)
@@ -188,12 +192,6 @@ def evaluate(
         print_table(TextTable.from_records(labels[:top], title="Labels"))
         if len(labels) > top:
             print_message(f"{top} of {len(labels)} labels; list more with --top, or print all metrics with --all")
-
-
-def _k_values(metrics: Sequence[str]) -> list[int]:
-    """Return the values of k for the metrics "at k": 1, 3, 5 and those in the names."""
-    matches = [re.fullmatch(r"\w+_at_(\d+)", name) for name in metrics]
-    return sorted({1, 3, 5} | {int(match[1]) for match in matches if match})
 
 
 def _select(evaluation: Evaluation, metrics: Sequence[str], model: str) -> list[Any]:

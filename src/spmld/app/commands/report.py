@@ -71,7 +71,8 @@ def _load(source: Source, path: str, trusted_types: tuple[str, ...]) -> dict[str
     model, info = open_model(path, trusted_types, source)
     data = match(source, path, info, labels=True)
     facts = {"data": source.name, "file": Path(path).name, "written": info.created}
-    facts |= {"trained on": info.summary["data"]} if info.summary.get("data") else {}
+    if info.summary.get("data"):
+        facts["trained on"] = info.summary["data"]
     estimator, X = split_encoder(model, data.X, source.path)
     data = data.resolve_contradictions(estimator)
     return {

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,12 +25,10 @@ from spmld.app.review.samples import TableSamples
 from spmld.audit import LabelIssues, find_label_issues
 from spmld.datasets import Dataset
 from spmld.estimators import Completion
+from spmld.export import ModelInfo
 from spmld.labels.tags import label_of_tags
 from spmld.tables import TableRoles, TableWarning
 from spmld.tables.roles import PREFIX
-
-if TYPE_CHECKING:
-    from spmld.export import ModelInfo
 
 AUDIT_FOLDS = 5
 """Number of folds of the audit."""
@@ -84,7 +82,7 @@ def load_review(
     return ReviewData(source, data, issues, probabilities, shown)
 
 
-def complete_with_model(estimator: Any, data: Source, model: str, info: "ModelInfo") -> tuple[MatchedData, Completion]:
+def complete_with_model(estimator: Any, data: Source, model: str, info: ModelInfo) -> tuple[MatchedData, Completion]:
     """Return the data in the order of the model in the file `model`, and its labels completed by the model."""
     matched = match(data, model, info, labels=True, completing=True)
     estimator, X = split_encoder(estimator, matched.X, data.path)
@@ -169,7 +167,7 @@ def open_samples(source: Source, data: Dataset, image: str | None = None) -> Tab
     return TableSamples(table, form.columns, image, Path(source.path).parent, id)
 
 
-def _with_roles(source: Source, info: "ModelInfo") -> Source:
+def _with_roles(source: Source, info: ModelInfo) -> Source:
     """Return the source with the file options and the roles of the columns in the fit, unless options set them."""
     source = source.like_fit(info)
     stored = info.summary.get("table", {}).items()

@@ -155,14 +155,12 @@ def _dataset(estimator: Any, loaded: Any, info: ModelInfo, sample_names: list[st
 
 def _describe(out: str, summary: dict[str, Any]) -> list[str]:
     """Return the lines that describe an update."""
-    changes = (
-        f"{plural(summary['new_samples'], 'new sample')}, {plural(summary['corrected_labels'], 'corrected label')}"
-    )
+    changes = f"{plural(summary['new_samples'], 'new sample')}, "
+    changes += plural(summary["corrected_labels"], "corrected label")
     new = f", new labels: {list_first(summary['new_labels'])}" if summary["new_labels"] else ""
     total = f"{plural(summary['n_labels'], 'label')} of {plural(summary['n_samples'], 'sample')}"
-    quality = [
-        f"{metric_title(name)} {format_number(value, 3)}" for name, value in summary["held_out"]["model"].items()
-    ]
+    metrics = summary["held_out"]["model"].items()
+    quality = [f"{metric_title(name)} {format_number(value, 3)}" for name, value in metrics]
     return [
         f"{out}: {changes}{new}; updated to {total} in {summary['seconds']:.1f} s",
         f"held-out: {', '.join(quality) or 'not available'}",
