@@ -23,6 +23,7 @@ _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _VALUE = re.compile(rf"""\s*((?:\d+\s+)?(?:{_QUOTED}|[^,{{}}'"]*))\s*""")
 _NAME = re.compile(rf"""({_QUOTED}|[^\s{{}},%'"][^\s{{}},%]*)(?:\s+|(?=\{{))(.+)""")
 _TYPES = ("NUMERIC", "REAL", "INTEGER", "STRING")
+_SHOWN = 80  # characters of a value in a message
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\", "'": "'", '"': '"', "%": "%"}
 
 
@@ -104,7 +105,9 @@ def _read_paths(content: "ArffText", column: int) -> tuple[Any, list[str]]:
         nodes = [node for path in value.split("@") for node in path_nodes(path)]
         unknown = [node for node in nodes if node not in places]
         if unknown:
-            raise ValueError(f"line {line}: {attribute!r} must have paths of the attribute, got {unknown[0][:80]!r}")
+            raise ValueError(
+                f"line {line}: {attribute!r} must have paths of the attribute, got {unknown[0][:_SHOWN]!r}"
+            )
         Y[i, [places[node] for node in nodes]] = 1
     return Y, names
 
@@ -206,13 +209,13 @@ def _declare(content: ArffText, line: str) -> bool:
     """Add the declaration of a relation or an attribute; return whether the data begin."""
     keyword, _, rest = line.replace("\t", " ", 1).partition(" ")
     if not keyword.startswith("@"):
-        raise ValueError(f"expected a declaration or a comment, got {line[:80]!r}")
+        raise ValueError(f"expected a declaration or a comment, got {line[:_SHOWN]!r}")
     if keyword.lower() == "@relation":
         content.relation = unquote(rest.strip())
     elif keyword.lower() == "@attribute":
         match = _NAME.fullmatch(rest.strip())
         if match is None:
-            raise ValueError(f"expected @attribute, a name and a type, got {rest[:80]!r}")
+            raise ValueError(f"expected @attribute, a name and a type, got {rest[:_SHOWN]!r}")
         name = unquote(match[1])
         if name in content.attributes:
             raise ValueError(f"the attribute {name!r} is declared a second time")
@@ -227,11 +230,11 @@ def _type(text: str) -> str | list[str] | tuple[str, ...]:
             return tuple(path.strip() for path in text.partition(" ")[2].split(",") if path.strip())
         if kind not in _TYPES:
             accepted = "numeric, real, integer, string or a list of values in braces"
-            raise ValueError(f"an attribute has the type {text[:80]!r}, accepted: {accepted}")
+            raise ValueError(f"an attribute has the type {text[:_SHOWN]!r}, accepted: {accepted}")
         return kind
     values = _split(text[1:-1]) if text.endswith("}") else [""]
     if "" in values:
-        raise ValueError(f"expected values in braces, separated by commas, got {text[:80]!r}")
+        raise ValueError(f"expected values in braces, separated by commas, got {text[:_SHOWN]!r}")
     return [unquote(value) for value in values]
 
 
@@ -242,14 +245,14 @@ def _row(line: str, n_attributes: int) -> dict[int, str | None]:
             raise ValueError(f"expected {n_attributes} values, one for each attribute, got {len(values)}")
         return {i: _value(value) for i, value in enumerate(values)}
     if not line.endswith("}"):
-        raise ValueError(f"expected a brace at the end, got {line[:80]!r}")
+        raise ValueError(f"expected a brace at the end, got {line[:_SHOWN]!r}")
     inner = line[1:-1].strip()
     pairs = [pair.split(None, 1) for pair in _split(inner)] if inner else []
     if any(len(pair) != 2 or not pair[0].isdecimal() for pair in pairs):
-        raise ValueError(f"expected an index and a value between commas, got {line[:80]!r}")
+        raise ValueError(f"expected an index and a value between commas, got {line[:_SHOWN]!r}")
     row = {int(index): _value(value) for index, value in pairs}
     if len(row) < len(pairs):
-        raise ValueError(f"expected each index once, got {line[:80]!r}")
+        raise ValueError(f"expected each index once, got {line[:_SHOWN]!r}")
     if row and max(row) >= n_attributes:
         raise ValueError(f"expected indices from 0 to {n_attributes - 1}, got {max(row)}")
     return row
@@ -268,7 +271,7 @@ def _split(text: str) -> list[str]:
             return values
         if text[match.end()] != ",":
             break
-    raise ValueError(f"cannot be split at commas: {text[max(0, position - 1) :][:80]!r}")
+    raise ValueError(f"cannot be split at commas: {text[max(0, position - 1) :][:_SHOWN]!r}")
 
 
 def _value(text: str) -> str | None:
@@ -305,8 +308,10 @@ def _to_array(content: ArffText, columns: list[int]) -> Any:
             try:
                 numbers.append(np.nan if value is None else float(value) if codes[j] is None else codes[j][value])
             except (KeyError, ValueError):
-                kind = "a number" if codes[j] is None else f"one of {', '.join(codes[j])[:80]}"
-                raise ValueError(f"line {line}: {names[column]!r} must be {kind}, got {str(value)[:80]!r}") from None
+                kind = "a number" if codes[j] is None else f"one of {', '.join(codes[j])[:_SHOWN]}"
+                raise ValueError(
+                    f"line {line}: {names[column]!r} must be {kind}, got {str(value)[:_SHOWN]!r}"
+                ) from None
             at_row.append(i)
             at_column.append(j)
     # Values that a sparse row omits are 0 for numeric attributes, and the first value for nominal ones.

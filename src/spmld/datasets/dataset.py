@@ -16,6 +16,9 @@ from spmld._validation import check_same_samples, plural
 from spmld.labels import read_labels
 from spmld.labels.entries import read_trusted
 
+MAX_SIZE = 10**6
+"""Number of features, labels or entries up to which a file need not be longer than they are many."""
+
 
 def _samples(array: str, part: str) -> Any:
     """Return a property: features or labels of the training or test samples."""
@@ -224,9 +227,9 @@ def check_sizes(n_samples: int, n_features: int, n_labels: int, n_bytes: int) ->
     ValueError: 1000000000 features are too many for a file of 30 bytes, expected at most 1000030
     """
     for size, limit, noun in (
-        (n_features, 10**6 + n_bytes, "features"),
-        (n_labels, 10**6 + n_bytes, "labels"),
-        (n_samples * n_labels, 10**6 + 100 * n_bytes, "entries of Y"),
+        (n_features, MAX_SIZE + n_bytes, "features"),
+        (n_labels, MAX_SIZE + n_bytes, "labels"),
+        (n_samples * n_labels, MAX_SIZE + 100 * n_bytes, "entries of Y"),
     ):
         if size > limit:
             raise ValueError(f"{size} {noun} are too many for a file of {n_bytes} bytes, expected at most {limit}")

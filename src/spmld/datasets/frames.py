@@ -18,7 +18,7 @@ from spmld.datasets.hierarchies import path_hierarchy
 from spmld.tables import TableEncoder, columns
 from spmld.tables.label_columns import copies_of_labels, like_labels
 from spmld.tables.label_values import LabelColumns, read_label_column
-from spmld.tables.numbers import NumberTexts
+from spmld.tables.numbers import MAX_EXACT, NumberTexts
 from spmld.tables.problems import TableError, TableProblem, TableWarning
 from spmld.tables.roles import PREFIX, TableRoles, read_label_columns
 
@@ -178,7 +178,7 @@ def sample_names(frame: Any, roles: TableRoles) -> list[Any] | None:
         return None
     column = frame[roles.id]
     known = column.dropna()
-    if column.dtype.kind == "f" and (known % 1 == 0).all() and (known.astype(float).abs() < 2**53).all():
+    if column.dtype.kind == "f" and (known % 1 == 0).all() and (known.astype(float).abs() < MAX_EXACT).all():
         column = column.astype("Int64")  # pandas reads whole numbers with gaps as 1.0, 2.0
     return column.astype(object).where(column.notna(), "").tolist()
 

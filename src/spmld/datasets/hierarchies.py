@@ -84,8 +84,11 @@ def path_hierarchy(names: Sequence[str], sep: str, tag_case: TagCase = "merge") 
     """
     paths = {name: path_nodes(name, sep)[:-1] for name in names}
     label = label_of_tags(Counter(node for path in paths.values() for node in path), names, tag_case)
-    lines = [[*(label[node] for node in path if label[node] in paths), name] for name, path in paths.items()]
-    return Hierarchy([pair for line in lines for pair in pairwise(line)])
+    pairs: list[tuple[str, str]] = []
+    for name, path in paths.items():
+        above = [label[node] for node in path if label[node] in paths]
+        pairs += pairwise([*above, name])
+    return Hierarchy(pairs)
 
 
 def with_hierarchy(data: Dataset, hierarchy: Hierarchy) -> Dataset:

@@ -12,6 +12,7 @@ from sklearn.datasets import load_svmlight_file
 
 from spmld._io import StrPath, reading
 from spmld.datasets.dataset import Dataset, check_sizes
+from spmld.tables.numbers import MAX_EXACT
 
 
 def read_libsvm(path: StrPath) -> Dataset:
@@ -115,7 +116,7 @@ def _read_integer(text: str) -> int:
     if text.lstrip("+-").isdecimal():
         return int(text)
     number = float(text)
-    if "_" in text or not number.is_integer() or abs(number) > 2**53:
+    if "_" in text or not number.is_integer() or abs(number) > MAX_EXACT:
         raise ValueError
     return int(number)
 

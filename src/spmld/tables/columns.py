@@ -30,6 +30,8 @@ MIN_IDENTIFIERS = 20
 """Number of samples from which distinct values are evidence of an identifier."""
 MIN_WORDS = 3
 """Mean number of words from which a column is text and not a category."""
+MIN_DISTINCT = 0.1
+"""Fraction of distinct values above which a column of several words is text and not a category."""
 _ID_NAME = re.compile(r"(?:^|[_\W])(?i:id|uuid|guid|key|index|nr|no|number|nummer)\W*$|[a-z](?:Id|ID)$|#\s*$")
 _UNNAMED = re.compile(r"Unnamed: \d+(_level_\d+)?$")
 
@@ -132,7 +134,7 @@ def _text_kind(texts: Any, name: str, n_samples: int) -> str:
         return "identifier"
     if n_unique == 1 and len(texts) == n_samples and n_samples > 1:
         return "constant"
-    return "text" if n_words >= MIN_WORDS and n_unique > 0.1 * len(texts) else "category"
+    return "text" if n_words >= MIN_WORDS and n_unique > MIN_DISTINCT * len(texts) else "category"
 
 
 def to_numbers(column: Any, form: NumberFormat | None = None, *, decimal: str | None = None) -> Any:

@@ -17,6 +17,8 @@ from spmld.tables.dates import FIRST_VALUES
 from spmld.tables.numbers import NESTED
 from spmld.tables.problems import TableProblem
 
+MAX_LABEL_VALUES = 4
+"""Maximum number of distinct values of a column that looks like a label."""
 MIN_SAMPLES = 10
 """Mean number of samples with each value of a column that show that it determines a label.
 
@@ -53,8 +55,11 @@ def no_labels(frame: Any, columns: Sequence[str], prefix: str) -> TableProblem:
 
 def _looks_like_label(column: Any) -> bool:
     values = column[~column.map(lambda value: isinstance(value, NESTED))].dropna().unique()
-    numbers = {word_to_number(v.strip() if isinstance(v, str) else str(v).removesuffix(".0")) for v in values[:20]}
-    return 0 < len(values) <= 4 and None not in numbers and 1.0 in numbers
+    if len(values) > MAX_LABEL_VALUES:
+        return False
+    texts = [value.strip() if isinstance(value, str) else str(value).removesuffix(".0") for value in values]
+    numbers = set(map(word_to_number, texts))
+    return None not in numbers and 1.0 in numbers
 
 
 def looks_like_tags(column: Any) -> bool:

@@ -101,7 +101,10 @@ def notes_on_rest(frame: Any, roles: "TableRoles") -> list[TableProblem]:
     rest = roles.words.rest
     if rest is None:
         return []
-    by_column = {name: _rest_numbers(frame[name], roles) for name in frame.columns}
+    by_column: dict[str, set[float]] = {}
+    for name in frame.columns:
+        numbers_of = set(map(roles.words.rest_number, dict.fromkeys(_label_values(frame[name]))))
+        by_column[name] = {number for number in numbers_of if number is not None}
     numbers = sorted(set().union(*by_column.values()))
     if not numbers:
         return []
@@ -117,11 +120,6 @@ def notes_on_rest(frame: Any, roles: "TableRoles") -> list[TableProblem]:
         text = f"{text} negative, since only positive"
         advice = ("negative", f"<={_show(numbers[0])}")
     return [TableProblem(f"{text} numbers are passed", (advice,))]
-
-
-def _rest_numbers(column: Any, roles: "TableRoles") -> set[float]:
-    """Return the numbers of a column that are neither positive nor negative words or thresholds."""
-    return {n for n in map(roles.words.rest_number, dict.fromkeys(_label_values(column))) if n is not None}
 
 
 def read_tag_column(frame: Any, roles: "TableRoles", names: Sequence[str] | None) -> LabelColumns:
@@ -177,14 +175,12 @@ def _word_notes(tags: Tags, roles: "TableRoles") -> list[TableProblem]:
 
 def _absent_separators(texts: list[str], roles: "TableRoles") -> list[TableProblem]:
     """Return problems of separators that occur in no value, such as several that were passed as one text."""
-    return [
-        TableProblem(
-            f"tag_sep {sep!r} occurs in no value of column {roles.tags!r}, but {' and '.join(map(repr, signs))} "
-            f"{'does' if len(signs) == 1 else 'do'}",
-            tuple(("tag_sep", sign) for sign in signs),
-        )
-        for sep, signs in absent_separators(texts, roles.tag_sep or ()).items()
-    ]
+    problems = []
+    for sep, signs in absent_separators(texts, roles.tag_sep or ()).items():
+        others = f"{' and '.join(map(repr, signs))} {'does' if len(signs) == 1 else 'do'}"
+        text = f"tag_sep {sep!r} occurs in no value of column {roles.tags!r}, but {others}"
+        problems.append(TableProblem(text, tuple(("tag_sep", sign) for sign in signs)))
+    return problems
 
 
 def _separator_notes(texts: list[str], sep: Separator | None, roles: "TableRoles") -> list[TableProblem]:

@@ -18,6 +18,8 @@ MISSING = MISSING_WORDS | {
     *("неизвестно", "不明", "未知"),
 }
 """Words for missing values in columns of numbers and dates."""
+MAX_EXACT = 2**53
+"""Integers below it are exact as floats."""
 MAX_UNIT = 30
 """Maximum number of characters of a unit; longer ones are text beside a number."""
 _LONGEST = max(map(len, MISSING))

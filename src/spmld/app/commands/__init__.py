@@ -7,6 +7,9 @@ from typing import Any
 
 from spmld._io import shorten
 
+INTERRUPTED = 130
+"""Exit status after Ctrl-C."""
+
 
 def main(args: Sequence[str] | None = None) -> None:
     """Run the command line and exit.
@@ -43,7 +46,7 @@ def main(args: Sequence[str] | None = None) -> None:
         try:
             status = _run(args)
         except KeyboardInterrupt as interruption:
-            status = _print_error(str(interruption) or "interrupted", 130)
+            status = _print_error(str(interruption) or "interrupted", INTERRUPTED)
         except (ValueError, FileNotFoundError) as error:
             describe = getattr(error, "describe", None)  # of a TableError, one line for each problem
             status = _print_error(str(error), 2) if describe is None else 2

@@ -22,6 +22,8 @@ from spmld.estimators.progress import max_iterations
 from spmld.metrics import label_ranking_average_precision, macro_auc, ranking_loss
 from spmld.model_selection import ThresholdClassifier
 
+SUMMARY_DIGITS = 6
+"""Number of decimals in the summary of a model."""
 _TITLES = {"label_ranking_average_precision": "average precision", "macro_auc": "AUC"}
 
 
@@ -63,7 +65,7 @@ def quality_metrics(Y: Any, scores: Any) -> dict[str, float]:
     metrics = (ranking_loss, label_ranking_average_precision) if Y.shape[1] > 1 else (macro_auc,)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
-        return {metric.__name__: round(float(metric(Y, scores)), 6) for metric in metrics}
+        return {metric.__name__: round(float(metric(Y, scores)), SUMMARY_DIGITS) for metric in metrics}
 
 
 def metric_title(name: str) -> str:
@@ -93,14 +95,14 @@ def save_model(
     if dataset.answers is not None:
         several = dataset.answers.counts.max() > 1
         answers = {"annotators": len(dataset.answers.names), "answers": int(dataset.answers.counts.sum())}
-        answers["agreement"] = round(dataset.answers.agreement, 6) if several else None
+        answers["agreement"] = round(dataset.answers.agreement, SUMMARY_DIGITS) if several else None
     summary = {
         "data": source.name,
         "method": method,
         "n_samples": int(dataset.X.shape[0]),
         "n_features": int(dataset.X.shape[1]),
         "n_labels": int(dataset.Y.shape[1]),
-        "observed": round(float(1 - np.isnan(dataset.Y).mean()), 6),
+        "observed": round(float(1 - np.isnan(dataset.Y).mean()), SUMMARY_DIGITS),
         "seconds": round(seconds, 3),
         **{name: content for name, content in tables.items() if content},
         **answers,
@@ -129,13 +131,13 @@ def _estimates(model: Any, data: Dataset) -> dict[str, Any]:
     """
     estimates: dict[str, Any] = {}
     priors = zip(data.label_names, getattr(model, "class_prior_", ()), strict=False)
-    if estimated := {str(name): round(float(prior), 6) for name, prior in priors if not np.isnan(prior)}:
+    if estimated := {str(name): round(float(prior), SUMMARY_DIGITS) for name, prior in priors if not np.isnan(prior)}:
         estimates["class_prior"] = estimated
     if data.trusted is not None and base_estimator(model).uses_trusted():
         estimates["trusted_entries"] = int(data.trusted.sum())
     for name in NOISE_RATES:
         if np.any(rates := getattr(model, f"{name}_", 0)):
-            estimates[name] = round(float(np.mean(rates)), 6)
+            estimates[name] = round(float(np.mean(rates)), SUMMARY_DIGITS)
     return estimates
 
 
@@ -143,12 +145,11 @@ def _decision(model: Any, data: Dataset) -> dict[str, Any]:
     """Return the decision, and the thresholds and held-out precisions of labels with a decision of their own."""
     if "decision" not in model.get_params():
         return {}
-    precisions = {
-        data.label_names[label] if isinstance(label, int) else label: {
-            name: None if np.isnan(value) else round(value, 6) for name, value in result._asdict().items()
-        }
-        for label, result in model.decision_rule_.label_precisions_.items()
-    }
+    precisions: dict[Any, Any] = {}
+    for label, result in model.decision_rule_.label_precisions_.items():
+        values = result._asdict().items()
+        numbers = {name: None if np.isnan(value) else round(value, SUMMARY_DIGITS) for name, value in values}
+        precisions[data.label_names[label] if isinstance(label, int) else label] = numbers
     if not precisions or not isinstance(model.decision, dict):
         return {"decision": model.decision, **({"precision": precisions} if precisions else {})}
     return {"decision": dict(zip(precisions, model.decision.values(), strict=True)), "precision": precisions}

@@ -16,6 +16,9 @@ from spmld.app.commands.printing import print_message, progress_bar
 from spmld.app.reports import model_report
 from spmld.datasets import Dataset
 
+HELD_OUT_FOLDS = 5
+"""Number of folds, of which one is held out from the fit."""
+
 
 @click.command()
 @options.source_options(trusted=True, allow_missing=True)
@@ -106,11 +109,11 @@ def _split(data: Dataset, seed: int) -> tuple[Dataset, Dataset, str]:
         return data.part("train"), data.part("test"), "test part of the official split"
     from spmld.model_selection import MultilabelStratifiedKFold
 
-    if data.X.shape[0] < 5:
+    if data.X.shape[0] < HELD_OUT_FOLDS:
         raise ValueError(
-            f"SOURCE must have at least 5 samples to hold out a fifth, got {data.X.shape[0]}; "
+            f"SOURCE must have at least {HELD_OUT_FOLDS} samples to hold out a fifth, got {data.X.shape[0]}; "
             "pass a model fitted on other samples with --model"
         )
-    train, test = next(iter(MultilabelStratifiedKFold(5, random_state=seed).split(data.X, data.Y)))
+    train, test = next(iter(MultilabelStratifiedKFold(HELD_OUT_FOLDS, random_state=seed).split(data.X, data.Y)))
     split = replace(data, train=train, test=test)
     return split.part("train"), split.part("test"), "a fifth of the samples, held out from the fit"

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid, ParameterSampler, cross_val_score
 
 from spmld._table import TextTable
-from spmld.app.commands import options
+from spmld.app.commands import INTERRUPTED, options
 from spmld.app.commands.fitting import fit_model, save_model, stored_fits
 from spmld.app.commands.loading import Source, frames
 from spmld.app.commands.methods import base_estimator, build, parse_params, parse_space, with_decision
@@ -24,6 +24,9 @@ from spmld.labels.single_class import ignore_label_warnings, warn_of_metrics
 from spmld.metrics import scorer
 from spmld.metrics.registry import get_metric
 from spmld.model_selection import make_folds
+
+MAX_TRIALS = 10
+"""Maximum number of trials in the printed table."""
 
 
 @click.command()
@@ -92,12 +95,12 @@ def tune(
         heading = {"data": data.path, "method": method, "metric": metric, "folds": folds}
         rows = [{metric: sign * t.score + 0.0, "seconds": t.seconds, **_to_python(t.params, prefix)} for t in ranked]
         content = {**heading, "best": best, "interrupted": interrupted, "trials": rows}
-        print_result(content, TextTable.from_records(rows[:10]), as_json)
+        print_result(content, TextTable.from_records(rows[:MAX_TRIALS]), as_json)
         settings = " ".join(f"--param {name}={value}" for name, value in {**fixed, **best}.items())
         command = f"spmld fit {data.command()} --method {method} {settings} -o {out or 'MODEL'}"
         if interrupted:
             print_message(f"spmld: interrupted, no model written; {command} fits the best so far")
-            raise Exit(130)
+            raise Exit(INTERRUPTED)
         if not out:
             print_message(f"next: {command} fits the best parameters")
 

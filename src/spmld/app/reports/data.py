@@ -19,6 +19,9 @@ from spmld.labels import read_labels
 from spmld.metrics import Evaluation, evaluate
 from spmld.model_selection import DecisionRule
 
+MIN_AUDITED = 10
+"""Minimum number of samples of an audit."""
+
 
 @dataclass(eq=False)
 class ReportData:
@@ -99,7 +102,7 @@ class ReportData:
     @cached_property
     def issues(self) -> LabelIssues | None:
         """Result of the audit; None without an audit, or if there are too few samples for its folds."""
-        if not self.audit or len(self.Y_audited) < 10:
+        if not self.audit or len(self.Y_audited) < MIN_AUDITED:
             return None
         names = self.label_names
         return find_label_issues(

@@ -179,24 +179,27 @@ class TagColumn:
         fields = tag_fields(values, self.sep, names=self.names, **self._words)
         lists = fields.lists
         sep = fields.sep
-        counts = Counter(node for tags in lists for tag in tags or () for node in self._nodes(tag))
+        all_tags = [tag for tags in lists for tag in tags or ()]
+        counts = Counter(node for tag in all_tags for node in self._nodes(tag))
         label = label_of_tags(counts, self.names, self.tag_case)
         usual = {label[tag]: tag for tag, _ in reversed(counts.most_common())}
         several = [value for value, tags in zip(values, lists, strict=True) if len(tags or ()) > 1]
         example = next((value for value in several if isinstance(value, str)), "")
+        no_tags = "[]" if self.untagged == "negative" and self.empty_is == "missing" else ""
         has_lists = any(isinstance(value, list) for value in values)
         decided = np.asarray(decided, dtype=float)
         for row in np.flatnonzero(~np.isnan(decided).all(axis=1)).tolist():
             old = lists[row] or []
             answers = dict(zip(self.names, decided[row].tolist(), strict=True))
             absent = {node for node in counts if answers.get(label[node]) == 0}
-            new = [tag for tag in (self._remove(tag, absent) for tag in old) if tag is not None]
+            kept = [self._remove(tag, absent) for tag in old]
+            new = [tag for tag in kept if tag is not None]
             present = {label[node] for tag in new for node in self._nodes(tag)}
             new += [usual.get(name, name) for name, value in answers.items() if value == 1 and name not in present]
             complete = lists[row] is None and self.empty_is == "missing" and not np.isnan(decided[row]).any()
             if new != old or complete:
                 is_list = isinstance(values[row], list) or (has_lists and lists[row] is None)
-                text = _join(new, to_text(values[row]), example, sep or ";") if new else self._none
+                text = _join(new, to_text(values[row]), example, sep or ";") if new else no_tags
                 table.set(row, self.column, new if is_list else text)
         return self._read(table.column(self.column), sep)
 
@@ -209,11 +212,6 @@ class TagColumn:
         nodes = self._nodes(tag)
         kept = list(takewhile(lambda node: node not in absent, nodes))
         return tag if kept == nodes else kept[-1] if kept else None
-
-    @property
-    def _none(self) -> str:
-        """Text of a list without tags."""
-        return "[]" if self.untagged == "negative" and self.empty_is == "missing" else ""
 
     def exact(self, table: EditableTable, decided: _Floats) -> _Floats:
         """Return the decided labels, which were missing, that tags can express without changing other labels.
