@@ -302,16 +302,20 @@ def _to_array(content: ArffText, columns: list[int]) -> Any:
     at_column = []
     for i, (line, row) in enumerate(content.rows.items()):
         for column, value in row.items():
-            j = places.get(column)
-            if j is None:
+            if column not in places:
                 continue
+            j = places[column]
+            code = codes[j]
+            number = np.nan
             try:
-                numbers.append(np.nan if value is None else float(value) if codes[j] is None else codes[j][value])
+                if value is not None:
+                    number = float(value) if code is None else code[value]
             except (KeyError, ValueError):
-                kind = "a number" if codes[j] is None else f"one of {', '.join(codes[j])[:_SHOWN]}"
+                kind = "a number" if code is None else f"one of {', '.join(code)[:_SHOWN]}"
                 raise ValueError(
                     f"line {line}: {names[column]!r} must be {kind}, got {str(value)[:_SHOWN]!r}"
                 ) from None
+            numbers.append(number)
             at_row.append(i)
             at_column.append(j)
     # Values that a sparse row omits are 0 for numeric attributes, and the first value for nominal ones.
@@ -322,7 +326,7 @@ def _to_array(content: ArffText, columns: list[int]) -> Any:
     return array if content.sparse and not default.any() else array.toarray() + default
 
 
-def _find_codes(name: str, kind: str | list[str]) -> Any:
+def _find_codes(name: str, kind: str | list[str]) -> dict[str, float] | None:
     """Return the number of each value of a nominal attribute; None for numeric attributes."""
     if kind == "STRING":
         raise ValueError(f"attribute {name!r} is a string; features and labels must be numbers")

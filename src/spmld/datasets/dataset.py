@@ -20,7 +20,7 @@ MAX_SIZE = 10**6
 """Number of features, labels or entries up to which a file need not be longer than they are many."""
 
 
-def _samples(array: str, part: str) -> Any:
+def _samples(array: str, part: str) -> property:
     """Return a property: features or labels of the training or test samples."""
     return property(lambda data: getattr(data, array)[data._indices(part)], doc=f"{array} of the {part} samples.")
 
@@ -106,7 +106,7 @@ class Dataset:
         if (self.train is None) != (self.test is None):
             raise ValueError("train and test must be passed together, got only one of them")
         train, test = (_check_indices(getattr(self, part), X.shape[0], part) for part in ("train", "test"))
-        if train is not None and np.intersect1d(train, test).size:
+        if train is not None and test is not None and np.intersect1d(train, test).size:
             raise ValueError("train and test must not have samples in common")
         if self.sample_names is not None and len(self.sample_names) != X.shape[0]:
             raise ValueError(f"sample_names must have {X.shape[0]} names, got {len(self.sample_names)}")
@@ -141,10 +141,10 @@ class Dataset:
     X_test = _samples("X", "test")
     Y_test = _samples("Y", "test")
 
-    def _indices(self, which: str) -> Any:
+    def _indices(self, which: str) -> NDArray[np.intp]:
         if which not in ("train", "test"):
             raise ValueError(f"part must be 'train', 'test' or 'all', got {which!r}")
-        indices = getattr(self, which)
+        indices: NDArray[np.intp] | None = getattr(self, which)
         if indices is None:
             raise ValueError(
                 f"{self.name or 'the data set'} has no official split; split it with spmld.model_selection"
@@ -199,7 +199,7 @@ def _check_names(names: Sequence[str], count: int, letter: str, kind: str) -> li
     return names
 
 
-def _check_indices(indices: Any, n_samples: int, part: str) -> Any:
+def _check_indices(indices: Any, n_samples: int, part: str) -> NDArray[np.intp] | None:
     if indices is None:
         return None
     indices = np.asarray(indices)

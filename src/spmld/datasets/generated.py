@@ -102,13 +102,13 @@ def make_planted(
     )
 
 
-def _highest(scores: Any, frequencies: Any) -> NDArray[np.int64]:
+def _highest(scores: Any, frequencies: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return labels that are positive for the given fractions of samples with the highest scores."""
     ranks = scores.argsort(axis=0, kind="stable").argsort(axis=0)
     return (ranks >= len(scores) - np.round(frequencies * len(scores))).astype(np.int64)
 
 
-def _check_frequencies(frequencies: Any, n_labels: int, default: tuple[float, float]) -> Any:
+def _check_frequencies(frequencies: Any, n_labels: int, default: tuple[float, float]) -> NDArray[np.float64]:
     """Return the frequencies of the labels; by default, a long tail between two numbers."""
     if frequencies is None:
         return np.geomspace(*default, n_labels)

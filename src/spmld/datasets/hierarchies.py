@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spmld._io import StrPath, reading
 from spmld.datasets.dataset import Dataset
@@ -126,7 +127,9 @@ def with_hierarchy(data: Dataset, hierarchy: Hierarchy) -> Dataset:
     return replace(data, Y=Y, label_names=[*names, *added], trusted=trusted, hierarchy=hierarchy)
 
 
-def resolve_contradictions(hierarchy: Hierarchy, Y: Any, names: Sequence[str], samples: Any = None) -> Any:
+def resolve_contradictions(
+    hierarchy: Hierarchy, Y: Any, names: Sequence[str], samples: Any = None
+) -> NDArray[np.float64]:
     """Return labels as 0 and 1 in which no observed label contradicts a hierarchy, see `Hierarchy.infer`.
 
     Missing labels stay missing.

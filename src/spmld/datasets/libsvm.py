@@ -5,9 +5,10 @@ import re
 from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
 from spmld._io import StrPath, reading
@@ -54,7 +55,7 @@ def read_libsvm(path: StrPath) -> Dataset:
         return Dataset(X, Y, label_names=names, name=file.stem)
 
 
-def read_libsvm_features(path: StrPath, n_features: int) -> Any:
+def read_libsvm_features(path: StrPath, n_features: int) -> sp.csr_matrix:
     r"""Return the features of a LIBSVM or extreme-classification file as a sparse matrix. Labels are ignored.
 
     Parameters
@@ -77,7 +78,7 @@ def read_libsvm_features(path: StrPath, n_features: int) -> Any:
         return _parse(file, n_features)[0]
 
 
-def _parse(file: Path, n_features: int | None = None) -> tuple[Any, list[list[int]], int | None]:
+def _parse(file: Path, n_features: int | None = None) -> tuple[sp.csr_matrix, list[list[int]], int | None]:
     """Return the features, the labels of each sample, and the number of labels, if the first line has it."""
     lines = file.read_bytes().removeprefix(codecs.BOM_UTF8).split(b"\n")
     sizes = re.fullmatch(rb"\s*(\d+)\s+(\d+)\s+(\d+)\s*", lines[0])
@@ -121,10 +122,10 @@ def _read_integer(text: str) -> int:
     return int(number)
 
 
-def _read_features(lines: Sequence[bytes], n_features: int | None, zero_based: Any) -> Any:
+def _read_features(lines: Sequence[bytes], n_features: int | None, zero_based: bool | Literal["auto"]) -> sp.csr_matrix:
     """Return the features; an error names the first line that cannot be read."""
 
-    def load(part: Sequence[bytes]) -> Any:
+    def load(part: Sequence[bytes]) -> sp.csr_matrix:
         content = BytesIO(b"\n".join(part))
         return load_svmlight_file(content, n_features=n_features, multilabel=True, zero_based=zero_based)[0]
 

@@ -158,11 +158,6 @@ def to_numbers(column: Any, form: NumberFormat | None = None, *, decimal: str | 
     return need("pandas").Series(np.where(np.isfinite(numbers), numbers, np.nan), index=column.index, name=column.name)
 
 
-def to_texts(column: Any) -> Any:
-    """Return a column as text; missing values are empty."""
-    return column.astype(object).where(column.notna(), "").astype(str)
-
-
 def to_categories(column: Any) -> Any:
     """Return a column as text without surrounding spaces; missing values are a category of their own, "missing".
 

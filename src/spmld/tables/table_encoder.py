@@ -240,9 +240,10 @@ class TableEncoder(TransformerMixin, Validated):
                 dates = to_dates(column, forms)
                 unreadable += columns.find_unreadable(column, dates, kind)
                 arrays |= date_parts(dates, name, hours=hours)
+            elif kind == "category":
+                arrays[name] = columns.to_categories(column).to_numpy(dtype=object)
             else:
-                convert = columns.to_categories if kind == "category" else columns.to_texts
-                arrays[name] = convert(column).to_numpy(dtype=object)
+                arrays[name] = column.astype(object).where(column.notna(), "").astype(str).to_numpy(dtype=object)
         return need("pandas").DataFrame(arrays), unreadable
 
     def _make_transformer(self, prepared: Any, n_samples: int) -> ColumnTransformer:

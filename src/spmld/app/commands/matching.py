@@ -302,7 +302,7 @@ def _model_roles(source: Source, frame: Any, info: ModelInfo) -> tuple[TableRole
     return roles, problems
 
 
-def _order(source: Source, kind: str, names: Any, expected: list[str] | None) -> Any:
+def _order(source: Source, kind: str, names: Any, expected: list[str] | None) -> list[int] | slice:
     """Return the indices in the data of the model's features or labels."""
     if expected is None:
         return slice(None)

@@ -116,7 +116,9 @@ def models_noise(model: Any) -> bool:
     return isinstance(model, spmld.SelfPacedEnsemble) or any(np.any(getattr(model, rate, 0)) for rate in NOISE_RATES)
 
 
-def parse_decision(decision: Any, precisions: Sequence[str], thresholds: Sequence[str]) -> Any:
+def parse_decision(
+    decision: str | float | None, precisions: Sequence[str], thresholds: Sequence[str]
+) -> str | float | dict[str, Any] | None:
     """Return the decision of --decision, or those for single labels of --precision and --threshold.
 
     Examples

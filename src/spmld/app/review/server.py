@@ -101,7 +101,7 @@ class ReviewServer:
         """Close the socket."""
         self._server.server_close()
 
-    def answer(self, method: str, path: str, body: dict[str, Any]) -> Any:
+    def answer(self, method: str, path: str, body: dict[str, Any]) -> dict[str, Any] | tuple[str, bytes]:
         """Return the response to a request for data: an object for JSON, or media type and bytes."""
         session = self.session
         if (method, path) == ("GET", "/api/entries"):
