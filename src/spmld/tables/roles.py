@@ -12,10 +12,10 @@ from spmld.labels.separators import Separator
 from spmld.labels.tags import EmptyIs, TagCase, Untagged, check_choice
 from spmld.labels.words import LabelWords, label_words
 from spmld.tables.columns import is_typed
-from spmld.tables.label_columns import no_labels
-from spmld.tables.label_values import (
+from spmld.tables.label_columns import (
     LabelColumns,
     ambiguous_numbers,
+    no_labels,
     notes_on_rest,
     read_label_column,
     read_tag_column,

@@ -21,7 +21,7 @@ from spmld.datasets.libsvm import read_libsvm_features
 from spmld.export import ModelInfo, load, model_info
 from spmld.inspection.model_parts import encoder_of
 from spmld.tables import TableEncoder, TableError, TableRoles
-from spmld.tables.label_values import read_label_column
+from spmld.tables.label_columns import read_label_column
 from spmld.tables.problems import TableProblem, absent_columns
 from spmld.tables.reading import BLOCK_ROWS, read_table_blocks
 from spmld.tables.roles import find_label_columns, read_label_columns

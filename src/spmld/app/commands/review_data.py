@@ -19,7 +19,7 @@ from spmld.app.review import Annotation, open_table, read_annotations
 from spmld.app.review.annotations import Place
 from spmld.app.review.editable_tables import EditableTable
 from spmld.app.review.evidence import Evidence
-from spmld.app.review.label_forms import LabelFields, TagColumn, label_columns
+from spmld.app.review.label_forms import LabelFields, TagColumn
 from spmld.app.review.queue import update_issues
 from spmld.app.review.samples import TableSamples
 from spmld.audit import LabelIssues, find_label_issues
@@ -28,7 +28,8 @@ from spmld.estimators import Completion
 from spmld.export import ModelInfo
 from spmld.labels.tags import label_of_tags
 from spmld.tables import TableRoles, TableWarning
-from spmld.tables.roles import PREFIX
+from spmld.tables.problems import absent_columns
+from spmld.tables.roles import PREFIX, find_label_columns
 
 AUDIT_FOLDS = 5
 """Number of folds of the audit."""
@@ -156,7 +157,10 @@ def label_form(table: EditableTable, roles: TableRoles | None, names: Sequence[s
     if roles is not None and roles.tags is not None:
         return TagColumn(roles.tags, list(names), roles.tag_sep, **roles.tag_meaning)
     prefix = PREFIX if roles is None else "" if roles.labels else roles.prefix
-    return LabelFields(label_columns(table.columns, names, prefix), Y)
+    by_name = find_label_columns(names, table.columns, prefix)
+    if absent := [name for name in names if name not in by_name]:
+        raise ValueError(absent_columns(absent, table.columns, expected=names, kind="label", source="the table").text)
+    return LabelFields(by_name, Y)
 
 
 def open_samples(source: Source, data: Dataset, image: str | None = None) -> TableSamples:

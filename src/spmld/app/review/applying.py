@@ -71,7 +71,7 @@ def apply_annotations(
     annotations : iterable of Annotation
         Annotations of one or several reviewers, see `resolve`.
     labels : mapping, LabelFields or TagColumn
-        Column of each label, see `label_columns`, or the column of tags.
+        Column of each label, or the column of tags.
     id : str, optional
         Column that identifies the samples, see `TableSamples`.
 

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
@@ -15,26 +15,8 @@ from spmld.labels.hierarchy import path_nodes
 from spmld.labels.separators import Separator, separator_pattern, separators
 from spmld.labels.tags import EmptyIs, TagCase, Untagged, label_of_tags, read_tags, tag_fields
 from spmld.labels.words import to_number
-from spmld.tables.problems import absent_columns
-from spmld.tables.roles import PREFIX, find_label_columns
 
 _Floats = NDArray[np.float64]
-
-
-def label_columns(columns: Sequence[str], label_names: Iterable[str], prefix: str = PREFIX) -> dict[str, str]:
-    """Return the column of each label, whose name may have a prefix.
-
-    Examples
-    --------
-    >>> from spmld.app.review.label_forms import label_columns
-    >>> label_columns(["pitch", "label_sad", "calm"], ["sad", "calm"])
-    {'sad': 'label_sad', 'calm': 'calm'}
-    """
-    names = list(label_names)
-    by_name = find_label_columns(names, columns, prefix)
-    if absent := [name for name in names if name not in by_name]:
-        raise ValueError(absent_columns(absent, columns, expected=names, kind="label", source="the table").text)
-    return by_name
 
 
 @dataclass(frozen=True)
@@ -44,7 +26,7 @@ class LabelFields:
     Attributes
     ----------
     by_name : mapping
-        Column of each label, see `label_columns`.
+        Column of each label.
     Y : array-like of shape (n_samples, n_labels), optional
         Labels of the table, NaN where missing. By default, they are read from the columns.
 
