@@ -123,7 +123,12 @@ class Source:
             name = self.name.partition(".")[0]
             data = from_frame(frame, name=name, source=self.path, **{**self.roles, "trusted": column})
             if data.roles.tags is not None:
-                warnings.warn(TableWarning(TableProblem(describe_tags(data.roles))), stacklevel=2)
+                tags = data.roles.tags
+                used = show_separators(data.roles.tag_sep or ())
+                separated = f"tags of {tags!r} are separated by {used}; " if used else ""
+                meaning = "a negative of lower weight" if data.roles.untagged == "weak" else data.roles.untagged
+                text = f"{separated}a tag that is not listed in {tags!r} is {meaning} (see --untagged)"
+                warnings.warn(TableWarning(TableProblem(text)), stacklevel=2)
         is_read = column is not None and column.removeprefix(data.roles.prefix) not in data.label_names
         if self.trusted is not None and not is_read:
             data = replace(data, trusted=self.read_trusted(data))
@@ -260,19 +265,3 @@ def frames(data: Dataset) -> tuple[Any, Any]:
     plain = sp.issparse(data.X) or data.encoder is not None
     X = data.X if plain else pandas.DataFrame(data.X, columns=list(data.feature_names), index=index)
     return X, pandas.DataFrame(data.Y, columns=list(data.label_names), index=index)
-
-
-def describe_tags(roles: TableRoles) -> str:
-    """Return how tags are read, for a message.
-
-    Examples
-    --------
-    >>> from spmld.app.commands.loading import describe_tags
-    >>> from spmld.tables import TableRoles
-    >>> describe_tags(TableRoles(tags="tags", tag_sep=";"))
-    "tags of 'tags' are separated by ';'; a tag that is not listed in 'tags' is negative (see --untagged)"
-    """
-    meaning = {"negative": "negative", "weak": "a negative of lower weight", "missing": "missing"}[roles.untagged]
-    used = show_separators(roles.tag_sep or ())
-    separated = f"tags of {roles.tags!r} are separated by {used}; " if used else ""
-    return f"{separated}a tag that is not listed in {roles.tags!r} is {meaning} (see --untagged)"

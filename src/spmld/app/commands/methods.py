@@ -182,7 +182,8 @@ def _with_hierarchy(model: Any, decision: Any, hierarchy: Hierarchy) -> Any:
             "ancestors; pass a threshold for all labels, such as --decision 0.7"
         )
     if "decision" in model.get_params():
-        model.set_params(**({} if decision is None else {"decision": decision}))
+        if decision is not None:
+            model.set_params(decision=decision)
     elif decision not in (None, "none"):
         name = type(model).__name__
         raise ValueError(f"--decision cannot be combined with a hierarchy and {name}; use SelfPacedEnsemble instead")

@@ -70,7 +70,12 @@ def export_entries(
     >>> task["data"]["question"], task["data"]["text"]
     ('Does this sample have the label "sad"?', 'words: The rain')
     """
-    records = _entry_records(queue, samples, outcomes or {})
+    records = []
+    for record in queue.to_dict("records"):
+        key = samples.keys[record["sample"]]
+        answer = (outcomes or {}).get((key, record["label"]))
+        fields = dict(samples.fields(record["sample"]))
+        records.append({**record, "key": key, "answer": answer, "fields": fields})
     if Path(path).suffix.lower() == ".jsonl":
         with writing(path) as part, part.open("w", encoding="utf-8", newline="\n") as file:
             file.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
@@ -81,13 +86,6 @@ def export_entries(
     with writing(Path(path).with_suffix(".xml")) as part:
         part.write_text(_CONFIGURATION.format(sample=_TEXT if image is None else _IMAGE), encoding="utf-8")
     return len(queue)
-
-
-def _entry_records(queue: Any, samples: TableSamples, outcomes: Mapping[Place, str]) -> Iterator[dict[str, Any]]:
-    for record in queue.to_dict("records"):
-        key = samples.keys[record["sample"]]
-        fields = dict(samples.fields(record["sample"]))
-        yield {**record, "key": key, "answer": outcomes.get((key, record["label"])), "fields": fields}
 
 
 def _task(record: Mapping[str, Any], image: str | None) -> dict[str, Any]:
@@ -158,7 +156,8 @@ def _read_records(file: Path) -> Iterator[dict[str, Any]]:
     """
     table = open_table(file)
     for i in range(len(table)):
-        row = dict(zip(table.columns, map(_plain, table.values(i)), strict=False))
+        values = [None if value == "" else from_csv_text(value) for value in table.values(i)]
+        row = dict(zip(table.columns, values, strict=False))
         confidence = row.pop("confidence", None)
         if "data" in row:
             yield from _label_studio(row)
@@ -166,11 +165,6 @@ def _read_records(file: Path) -> Iterator[dict[str, Any]]:
             yield {**row, "answer": row.get("predicted", "present"), "confidence": float(confidence)}
         else:
             yield row
-
-
-def _plain(value: Any) -> Any:
-    """Return a value of a table as it was before `csv_text`, None for empty text."""
-    return None if value == "" else from_csv_text(value)
 
 
 def _annotation(record: Mapping[str, Any], id: str | None, time_of_file: str) -> Annotation:

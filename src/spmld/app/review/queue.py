@@ -121,11 +121,7 @@ def make_queue(
         check_scalar_integer("max_entries", max_entries, minimum=0)
     entries = _all_entries(issues, probabilities)
     entries = entries[entries.kind.isin(kinds) & (entries.gain >= min_gain) & (entries.gain > 0)]
-    return _by_gain(entries)[:max_entries]
-
-
-def _by_gain(entries: Any) -> Any:
-    return entries.sort_values("gain", ascending=False, kind="stable")
+    return entries.sort_values("gain", ascending=False, kind="stable")[:max_entries]
 
 
 def _all_entries(issues: LabelIssues, probabilities: Any = None) -> Any:
@@ -156,7 +152,7 @@ def merge_queues(queue: Any, new: Any, closed: NDArray[np.bool_]) -> Any:
     remaining = closed | ~queue.index.isin(new.index)
     kept = queue.assign(gain=queue.gain.where(closed, 0.0))[remaining]
     added = new[~new.index.isin(kept.index)]
-    return _by_gain(need("pandas").concat([kept, added]))
+    return need("pandas").concat([kept, added]).sort_values("gain", ascending=False, kind="stable")
 
 
 def sample_queue(issues: LabelIssues, n_entries: int = 50, random_state: Any = None) -> Any:
