@@ -58,12 +58,7 @@ def read_libsvm(path: StrPath) -> Dataset:
 def read_libsvm_features(path: StrPath, n_features: int) -> sp.csr_matrix:
     r"""Return the features of a LIBSVM or extreme-classification file as a sparse matrix. Labels are ignored.
 
-    Parameters
-    ----------
-    path : str or path-like
-        File, as in `read_libsvm`.
-    n_features : int
-        Number of features. Features that do not occur in a LIBSVM file are 0.
+    Features that do not occur in a LIBSVM file are 0.
 
     Examples
     --------

@@ -102,20 +102,7 @@ _REGISTRY = parse_registry((resources.files("spmld.datasets") / "registry.toml")
 def find_file(name: str) -> Path:
     """Return the path of a file in the folder ``SPMLD_DATA``, an environment variable, or in its subfolders.
 
-    Parameters
-    ----------
-    name : str
-        File name, not case-sensitive.
-
-    Raises
-    ------
-    FileNotFoundError
-        If the variable is not set or there is no such file.
-
-    Examples
-    --------
-    >>> find_file("emotions.xml")  # doctest: +SKIP
-    PosixPath('data/emotions.xml')
+    The name is not case-sensitive. Without the variable or the file, FileNotFoundError is raised.
     """
     folder = os.environ.get("SPMLD_DATA")
     if not folder:

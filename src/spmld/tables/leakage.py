@@ -29,15 +29,7 @@ def copies_of_labels(features: Any, Y: NDArray[np.float64], names: Sequence[str]
     or in its negation; or if its gaps do. Among the samples where both are observed, both values of the label must
     occur in at least `MIN_SAMPLES` samples for each value of the column that goes with them. Constant and rare labels
     are therefore never determined, nor are labels by columns with few samples for each value, such as identifiers.
-
-    Parameters
-    ----------
-    features : DataFrame
-        Columns that are used as features, without repeated rows, since they are the same evidence.
-    Y : ndarray of shape (n_samples, n_labels)
-        Labels: 1 if positive, NaN if missing.
-    names : sequence of str
-        Names of the labels.
+    Repeated rows must be left out of `features` and `Y`, since they are the same evidence.
 
     Examples
     --------

@@ -181,16 +181,9 @@ def find_label_columns(names: Iterable[str], columns: Iterable[str], prefix: str
 
 
 def read_label_columns(frame: Any, roles: TableRoles, names: Sequence[str] | None = None) -> LabelColumns:
-    """Read the labels of a table.
+    """Read the labels of a table, by default all, otherwise those of a model with these names.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Table. Columns that do not exist must have been reported by `TableRoles.find_problems`.
-    roles : TableRoles
-        Roles of the columns.
-    names : sequence of str, optional
-        Names of the labels of a model. By default, all labels of the table.
+    Columns of `roles` that do not exist must have been reported by `TableRoles.find_problems`.
     """
     if roles.tags is not None:
         return read_tag_column(frame, roles, names)

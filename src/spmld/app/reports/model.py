@@ -119,21 +119,13 @@ def metrics(data: ReportData) -> Section:
 
 
 def label_quality(Y: NDArray[np.float64], predictions: Predictions, names: list[str]) -> dict[str, list[Any]]:
-    """Return the counts, precision, recall, F1 and AUC of each label as columns of a table; NaN where undefined.
-
-    Parameters
-    ----------
-    Y : ndarray of shape (n_samples, n_labels)
-        Labels as 0 and 1, NaN where missing.
-    predictions : Predictions
-        Predictions of the samples.
-    names : list of str
-        Names of the labels.
-    """
+    """Return the counts, precision, recall, F1 and AUC of each label as columns of a table; NaN where undefined."""
     observed = ~np.isnan(Y)
     positive = Y == 1
     predicted = observed & (predictions.positive == 1)
-    hits, n_positive, n_predicted = (part.sum(axis=0) for part in (predicted & positive, positive, predicted))
+    hits = (predicted & positive).sum(axis=0)
+    n_positive = positive.sum(axis=0)
+    n_predicted = predicted.sum(axis=0)
     with warnings.catch_warnings(), np.errstate(invalid="ignore", divide="ignore"):
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         values = {"precision": hits / n_predicted, "recall": hits / n_positive}

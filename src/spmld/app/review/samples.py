@@ -31,14 +31,7 @@ _FEW = 12  # fields that are shown even if they are 0
 def sample_keys(contents: Iterable[Any]) -> list[str]:
     """Return a key for each sample that depends only on its content, so that samples may be reordered.
 
-    Parameters
-    ----------
-    contents : iterable
-        Content of each sample, in types that JSON supports. Equal samples are numbered in their order.
-
-    Returns
-    -------
-    list of str
+    Contents have types that JSON supports. Equal samples are numbered in their order.
 
     Examples
     --------
