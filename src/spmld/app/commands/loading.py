@@ -6,6 +6,7 @@ import shlex
 import sys
 import warnings
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -24,7 +25,7 @@ from spmld.datasets.hierarchies import resolve_contradictions, with_hierarchy
 from spmld.labels.separators import show_separators
 from spmld.tables import TableEncoder, TableError, TableRoles, TableWarning, read_table
 from spmld.tables.problems import TableProblem
-from spmld.tables.reading import TABLE_FORMATS, check_options, table_format
+from spmld.tables.reading import TABLE_FORMATS, check_options, read_table_blocks, table_format
 from spmld.tables.roles import PREFIX, read_label_columns
 
 if TYPE_CHECKING:
@@ -147,13 +148,15 @@ class Source:
 
     def read_table(self, kind: str) -> Any:
         """Return the table as a DataFrame."""
-        return read_table(self.path, format=kind, **self.file_options(kind))
+        (frame,) = self.read_blocks(kind, None)
+        return frame
 
-    def file_options(self, kind: str) -> dict[str, Any]:
-        """Return the options of the reader of tables, or raise ValueError if one does not apply to the format."""
+    def read_blocks(self, kind: str, n_rows: int | None) -> Iterator[Any]:
+        """Yield the table as DataFrames of `n_rows` rows, or raise ValueError for options of other formats."""
         options = {name: value for name, value in self.options.items() if name != "format"}
         check_options(options, accepted_options(kind), f"{self.path} is read as {kind}")
-        return {name: options[name] for name in TABLE_FORMATS[kind].options if name in options}
+        used = {name: options[name] for name in TABLE_FORMATS[kind].options if name in options}
+        yield from read_table_blocks(self.path, format=kind, n_rows=n_rows, **used)
 
     def load_part(self, folds: int | None = None) -> Dataset:
         """Load the samples to fit on: the part, or all if there is no official split."""

@@ -23,7 +23,7 @@ from spmld.inspection.model_parts import encoder_of
 from spmld.tables import TableEncoder, TableError, TableRoles
 from spmld.tables.label_columns import read_label_column
 from spmld.tables.problems import TableProblem, absent_columns
-from spmld.tables.reading import BLOCK_ROWS, read_table_blocks
+from spmld.tables.reading import BLOCK_ROWS
 from spmld.tables.roles import find_label_columns, read_label_columns
 
 
@@ -198,7 +198,7 @@ def match_blocks(source: Source, path: str, info: ModelInfo) -> Iterator[Matched
     all_samples = source.part in (None, "all")
     if all_samples and kind is not None and info.feature_names is not None:
         offset = 0
-        for frame in read_table_blocks(source.path, format=kind, n_rows=BLOCK_ROWS, **source.file_options(kind)):
+        for frame in source.read_blocks(kind, BLOCK_ROWS):
             yield _match_table(source, frame, info, labels=False, offset=offset)
             offset += len(frame)
         return
