@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from spmld._io import shorten
+from spmld._io import need, shorten
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C."""
@@ -44,7 +44,11 @@ def main(args: Sequence[str] | None = None) -> None:
     with warnings.catch_warnings():
         warnings.showwarning = show
         try:
-            status = _run(args)
+            click = need("click", "cli")
+            need("rich", "cli")
+            from spmld.app.commands.group import spmld
+
+            status = spmld.main(args, prog_name="spmld", standalone_mode=False) or 0
         except KeyboardInterrupt as interruption:
             status = _print_error(str(interruption) or "interrupted", INTERRUPTED)
         except (ValueError, FileNotFoundError) as error:
@@ -54,26 +58,14 @@ def main(args: Sequence[str] | None = None) -> None:
                 print("spmld:", describe(), file=sys.stderr)
         except (OSError, ImportError, MemoryError) as error:
             status = _print_error(str(error) or type(error).__name__, 1)
+        except click.ClickException as error:
+            error.show()
+            status = error.exit_code
+        except click.Abort as abort:  # click's name for Ctrl-C
+            status = _print_error(str(abort.__cause__ or "") or "interrupted", INTERRUPTED)
         for problem in unreadable.values():
             _print_note(problem)
     raise SystemExit(status)
-
-
-def _run(args: Sequence[str] | None) -> int:
-    try:
-        import click
-        import rich  # noqa: F401
-    except ImportError as error:
-        return _print_error(f'{error.name} is not installed; install it with: pip install "spmld[cli]"', 1)
-    from spmld.app.commands.group import spmld
-
-    try:
-        return spmld.main(args, prog_name="spmld", standalone_mode=False) or 0
-    except click.ClickException as error:
-        error.show()
-        return error.exit_code
-    except click.Abort as abort:  # click's name for Ctrl-C
-        raise KeyboardInterrupt(*getattr(abort.__cause__, "args", ())) from None
 
 
 def _print_error(text: str, status: int) -> int:
