@@ -24,10 +24,10 @@ import numpy as np
 from benchmarks.sizes import sized
 from spmld._table import TextTable
 from spmld.app.review import AnnotationStore, ReviewServer, ReviewSession, make_queue
+from spmld.app.review.editable_tables import CsvTable
 from spmld.app.review.evidence import Evidence
 from spmld.app.review.queue import update_issues
 from spmld.app.review.samples import TableSamples
-from spmld.app.review.text_tables import CsvTable
 from spmld.audit import find_label_issues
 from spmld.datasets import make_planted
 from spmld.labels import corrupt_labels, hide_labels

@@ -114,9 +114,9 @@ def test_invalid_files_raise_with_the_reason(old, new, message, tmp_path):
     [
         (
             XML.format('<label name="sad"/><label name="glad"/>'),
-            "2 labels are named in .*'glad' is not among",
+            "lacks 1 of the 2 labels, glad; the columns are .*labels of ",
         ),
-        (XML.format(""), "0 labels are named in .*the list is empty"),
+        (XML.format(""), "the list of labels is empty .*labels of "),
         (XML.format("<label"), r"file\.xml cannot be read as MULAN's XML file of labels"),
         ("", r"file\.xml is empty"),
         ('<!DOCTYPE a [<!ENTITY b "sad">]><labels><label name="&b;"/></labels>', "entities are not accepted"),

@@ -17,11 +17,13 @@ from spmld._io import StrPath, reading
 from spmld.datasets.dataset import Dataset, check_sizes
 from spmld.labels.hierarchy import Hierarchy, path_nodes
 from spmld.labels.words import to_number
+from spmld.tables.problems import absent_columns
 
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _VALUE = re.compile(rf"""\s*((?:\d+\s+)?(?:{_QUOTED}|[^,{{}}'"]*))\s*""")
 _NAME = re.compile(rf"""({_QUOTED}|[^\s{{}},%'"][^\s{{}},%]*)(?:\s+|(?=\{{))(.+)""")
 _TYPES = ("NUMERIC", "REAL", "INTEGER", "STRING")
+_SHOWN = 80  # characters of a value in a message
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\", "'": "'", '"': '"', "%": "%"}
 
 
@@ -69,20 +71,24 @@ def read_arff(
         content = parse_arff(text)
         if not content.rows:
             raise ValueError("the file has no samples after @data")
-        names, kinds = list(content.attributes), list(content.attributes.values())
-        columns = [i for i, kind in enumerate(kinds) if isinstance(kind, tuple)][:1]
+        names = list(content.attributes)
+        columns = [i for i, name in enumerate(names) if isinstance(content.attributes[name], tuple)][:1]
         hierarchy: Hierarchy | None = None
         if columns:
-            hierarchy = Hierarchy.from_paths(kinds[columns[0]])
+            hierarchy = Hierarchy.from_paths(content.attributes[names[columns[0]]])
             Y, label_names = _read_paths(content, columns[0])
         else:
-            columns = _find_labels(names, content.relation, labels, xml or _find_xml(file))
+            stem = re.sub(r"(-sparse|-train|-test)+$", "", file.stem)
+            beside = [file.with_name(f"{name}.xml") for name in (file.stem, stem)]
+            xml = xml or next(filter(Path.is_file, beside), None)
+            columns = _find_labels(names, content.relation, labels, xml)
             check_sizes(len(content.rows), len(names), len(columns), len(text))
-            Y, label_names = _to_array(content, columns), [names[i] for i in columns]
+            Y = _to_array(content, columns)
+            label_names = [names[i] for i in columns]
         features = sorted(set(range(len(names))) - set(columns))
-        feature_names = [names[i] for i in features]
+        X = _to_array(content, features)
         Y = Y.toarray() if sp.issparse(Y) else Y
-        return Dataset(_to_array(content, features), Y, feature_names, label_names, file.stem, hierarchy=hierarchy)
+        return Dataset(X, Y, [names[i] for i in features], label_names, file.stem, hierarchy=hierarchy)
 
 
 def _read_paths(content: "ArffText", column: int) -> tuple[Any, list[str]]:
@@ -99,15 +105,11 @@ def _read_paths(content: "ArffText", column: int) -> tuple[Any, list[str]]:
         nodes = [node for path in value.split("@") for node in path_nodes(path)]
         unknown = [node for node in nodes if node not in places]
         if unknown:
-            raise ValueError(f"line {line}: {attribute!r} must have paths of the attribute, got {unknown[0][:80]!r}")
+            raise ValueError(
+                f"line {line}: {attribute!r} must have paths of the attribute, got {unknown[0][:_SHOWN]!r}"
+            )
         Y[i, [places[node] for node in nodes]] = 1
     return Y, names
-
-
-def _find_xml(file: Path) -> Path | None:
-    stem = re.sub(r"(-sparse|-train|-test)+$", "", file.stem)
-    candidates = (file.with_name(f"{name}.xml") for name in (file.stem, stem))
-    return next((candidate for candidate in candidates if candidate.is_file()), None)
 
 
 def _find_labels(names: list[str], relation: str, labels: Any, xml: Any) -> list[int]:
@@ -119,10 +121,11 @@ def _find_labels(names: list[str], relation: str, labels: Any, xml: Any) -> list
     # Some XML files have names with the escapes of the ARFF file.
     chosen = {name if name in known else unquote(f"'{name}'") for name in labels}
     absent = sorted(chosen - known)
-    if absent or not chosen:
-        source = f" in {xml}" if xml else ""
-        problem = f"{absent[0]!r} is not among its {len(names)} attributes" if absent else "the list is empty"
-        raise ValueError(f"{len(labels)} labels are named{source}, but {problem}")
+    source = f" (labels of {xml})" if xml else ""
+    if not chosen:
+        raise ValueError(f"the list of labels is empty{source}")
+    if absent:
+        raise ValueError(absent_columns(absent, names, expected=labels, kind="label").text + source)
     return [i for i, name in enumerate(names) if name in chosen]
 
 
@@ -138,9 +141,8 @@ def _read_xml(path: StrPath) -> list[str]:
 def _labels_of_header(relation: str, n_attributes: int) -> list[int]:
     header = re.search(r"-C\s+(-?\d+)", relation)
     if header is None:
-        raise ValueError(
-            "cannot determine the labels: pass labels= or xml=, as there is no XML file and no -C in the relation"
-        )
+        text = "cannot determine the labels: pass labels= or xml="
+        raise ValueError(f"{text}, as there is no XML file and no -C in the relation")
     if "weka.filters.unsupervised.attribute" in relation:
         raise ValueError(
             f"the relation has -C {header[1]}, but attributes were moved or removed afterwards: pass labels= or xml="
@@ -185,7 +187,8 @@ def parse_arff(text: str) -> ArffText:
     >>> content.attributes, content.rows
     ({'pitch': 'REAL', 'is sad': ['0', '1']}, {5: {0: '0.5', 1: '1'}, 6: {0: None, 1: '0'}})
     """
-    content, in_data = ArffText(), False
+    content = ArffText()
+    in_data = False
     for number, line in enumerate(map(str.strip, text.split("\n")), 1):
         if not line or line.startswith("%"):
             continue
@@ -206,13 +209,13 @@ def _declare(content: ArffText, line: str) -> bool:
     """Add the declaration of a relation or an attribute; return whether the data begin."""
     keyword, _, rest = line.replace("\t", " ", 1).partition(" ")
     if not keyword.startswith("@"):
-        raise ValueError(f"expected a declaration or a comment, got {line[:80]!r}")
+        raise ValueError(f"expected a declaration or a comment, got {line[:_SHOWN]!r}")
     if keyword.lower() == "@relation":
         content.relation = unquote(rest.strip())
     elif keyword.lower() == "@attribute":
         match = _NAME.fullmatch(rest.strip())
         if match is None:
-            raise ValueError(f"expected @attribute, a name and a type, got {rest[:80]!r}")
+            raise ValueError(f"expected @attribute, a name and a type, got {rest[:_SHOWN]!r}")
         name = unquote(match[1])
         if name in content.attributes:
             raise ValueError(f"the attribute {name!r} is declared a second time")
@@ -227,11 +230,11 @@ def _type(text: str) -> str | list[str] | tuple[str, ...]:
             return tuple(path.strip() for path in text.partition(" ")[2].split(",") if path.strip())
         if kind not in _TYPES:
             accepted = "numeric, real, integer, string or a list of values in braces"
-            raise ValueError(f"an attribute has the type {text[:80]!r}, accepted: {accepted}")
+            raise ValueError(f"an attribute has the type {text[:_SHOWN]!r}, accepted: {accepted}")
         return kind
     values = _split(text[1:-1]) if text.endswith("}") else [""]
     if "" in values:
-        raise ValueError(f"expected values in braces, separated by commas, got {text[:80]!r}")
+        raise ValueError(f"expected values in braces, separated by commas, got {text[:_SHOWN]!r}")
     return [unquote(value) for value in values]
 
 
@@ -242,14 +245,14 @@ def _row(line: str, n_attributes: int) -> dict[int, str | None]:
             raise ValueError(f"expected {n_attributes} values, one for each attribute, got {len(values)}")
         return {i: _value(value) for i, value in enumerate(values)}
     if not line.endswith("}"):
-        raise ValueError(f"expected a brace at the end, got {line[:80]!r}")
+        raise ValueError(f"expected a brace at the end, got {line[:_SHOWN]!r}")
     inner = line[1:-1].strip()
     pairs = [pair.split(None, 1) for pair in _split(inner)] if inner else []
     if any(len(pair) != 2 or not pair[0].isdecimal() for pair in pairs):
-        raise ValueError(f"expected an index and a value between commas, got {line[:80]!r}")
+        raise ValueError(f"expected an index and a value between commas, got {line[:_SHOWN]!r}")
     row = {int(index): _value(value) for index, value in pairs}
     if len(row) < len(pairs):
-        raise ValueError(f"expected each index once, got {line[:80]!r}")
+        raise ValueError(f"expected each index once, got {line[:_SHOWN]!r}")
     if row and max(row) >= n_attributes:
         raise ValueError(f"expected indices from 0 to {n_attributes - 1}, got {max(row)}")
     return row
@@ -259,7 +262,8 @@ def _split(text: str) -> list[str]:
     """Split a line by the commas outside of quotes."""
     if "'" not in text and '"' not in text:
         return [value.strip() for value in text.split(",")]
-    values, position = [], 0
+    values = []
+    position = 0
     while match := _VALUE.match(text, position):
         values.append(match[1].strip())
         position = match.end() + 1
@@ -267,7 +271,7 @@ def _split(text: str) -> list[str]:
             return values
         if text[match.end()] != ",":
             break
-    raise ValueError(f"cannot be split at commas: {text[max(0, position - 1) :][:80]!r}")
+    raise ValueError(f"cannot be split at commas: {text[max(0, position - 1) :][:_SHOWN]!r}")
 
 
 def _value(text: str) -> str | None:
@@ -290,21 +294,28 @@ def unquote(value: str) -> str:
 
 def _to_array(content: ArffText, columns: list[int]) -> Any:
     """Return columns as numbers: an array, or a sparse matrix if the file is sparse and omitted values are 0."""
-    names, kinds = list(content.attributes), list(content.attributes.values())
-    codes = [_find_codes(names[column], kinds[column]) for column in columns]
+    names = list(content.attributes)
+    codes = [_find_codes(names[column], content.attributes[names[column]]) for column in columns]
     places = {column: j for j, column in enumerate(columns)}
     numbers: list[float] = []
-    at_row, at_column = [], []
+    at_row = []
+    at_column = []
     for i, (line, row) in enumerate(content.rows.items()):
         for column, value in row.items():
-            j = places.get(column)
-            if j is None:
+            if column not in places:
                 continue
+            j = places[column]
+            code = codes[j]
+            number = np.nan
             try:
-                numbers.append(np.nan if value is None else float(value) if codes[j] is None else codes[j][value])
+                if value is not None:
+                    number = float(value) if code is None else code[value]
             except (KeyError, ValueError):
-                kind = "a number" if codes[j] is None else f"one of {', '.join(codes[j])[:80]}"
-                raise ValueError(f"line {line}: {names[column]!r} must be {kind}, got {str(value)[:80]!r}") from None
+                kind = "a number" if code is None else f"one of {', '.join(code)[:_SHOWN]}"
+                raise ValueError(
+                    f"line {line}: {names[column]!r} must be {kind}, got {str(value)[:_SHOWN]!r}"
+                ) from None
+            numbers.append(number)
             at_row.append(i)
             at_column.append(j)
     # Values that a sparse row omits are 0 for numeric attributes, and the first value for nominal ones.
@@ -315,7 +326,7 @@ def _to_array(content: ArffText, columns: list[int]) -> Any:
     return array if content.sparse and not default.any() else array.toarray() + default
 
 
-def _find_codes(name: str, kind: str | list[str]) -> Any:
+def _find_codes(name: str, kind: str | list[str]) -> dict[str, float] | None:
     """Return the number of each value of a nominal attribute; None for numeric attributes."""
     if kind == "STRING":
         raise ValueError(f"attribute {name!r} is a string; features and labels must be numbers")

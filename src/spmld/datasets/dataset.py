@@ -16,8 +16,11 @@ from spmld._validation import check_same_samples, plural
 from spmld.labels import read_labels
 from spmld.labels.entries import read_trusted
 
+MAX_SIZE = 10**6
+"""Number of features, labels or entries up to which a file need not be longer than they are many."""
 
-def _samples(array: str, part: str) -> Any:
+
+def _samples(array: str, part: str) -> property:
     """Return a property: features or labels of the training or test samples."""
     return property(lambda data: getattr(data, array)[data._indices(part)], doc=f"{array} of the {part} samples.")
 
@@ -95,12 +98,15 @@ class Dataset:
             ensure_min_features=1 if self.answers is None else 0,  # a consensus needs no features
             input_name="X",
         )
-        Y = _zeros_and_ones(self.Y)
+        signs = read_labels(self.Y, name="Y").signs
+        if np.ndim(self.Y) != 2:
+            raise ValueError(f"Y must have shape (n_samples, n_labels), got {np.shape(self.Y)}")
+        Y = (signs > 0).astype(np.int64) if (signs != 0).all() else np.where(signs == 0, np.nan, signs > 0)
         check_same_samples(X.shape[0], Y.shape[0])
         if (self.train is None) != (self.test is None):
             raise ValueError("train and test must be passed together, got only one of them")
         train, test = (_check_indices(getattr(self, part), X.shape[0], part) for part in ("train", "test"))
-        if train is not None and np.intersect1d(train, test).size:
+        if train is not None and test is not None and np.intersect1d(train, test).size:
             raise ValueError("train and test must not have samples in common")
         if self.sample_names is not None and len(self.sample_names) != X.shape[0]:
             raise ValueError(f"sample_names must have {X.shape[0]} names, got {len(self.sample_names)}")
@@ -130,13 +136,15 @@ class Dataset:
         names = None if self.sample_names is None else [self.sample_names[i] for i in samples]
         return replace(self, **rows, sample_names=names, train=None, test=None)
 
-    X_train, Y_train = _samples("X", "train"), _samples("Y", "train")
-    X_test, Y_test = _samples("X", "test"), _samples("Y", "test")
+    X_train = _samples("X", "train")
+    Y_train = _samples("Y", "train")
+    X_test = _samples("X", "test")
+    Y_test = _samples("Y", "test")
 
-    def _indices(self, which: str) -> Any:
+    def _indices(self, which: str) -> NDArray[np.intp]:
         if which not in ("train", "test"):
             raise ValueError(f"part must be 'train', 'test' or 'all', got {which!r}")
-        indices = getattr(self, which)
+        indices: NDArray[np.intp] | None = getattr(self, which)
         if indices is None:
             raise ValueError(
                 f"{self.name or 'the data set'} has no official split; split it with spmld.model_selection"
@@ -181,15 +189,6 @@ def join_split(train: Dataset, test: Dataset, name: str = "") -> Dataset:
     return Dataset(X, Y, train.feature_names, train.label_names, name, rows[0], rows[1], hierarchy=train.hierarchy)
 
 
-def _zeros_and_ones(Y: Any) -> NDArray[Any]:
-    signs = read_labels(Y, name="Y").signs
-    if np.ndim(Y) != 2:
-        raise ValueError(f"Y must have shape (n_samples, n_labels), got {np.shape(Y)}")
-    if (signs != 0).all():
-        return (signs > 0).astype(np.int64)
-    return np.where(signs == 0, np.nan, signs > 0)
-
-
 def _check_names(names: Sequence[str], count: int, letter: str, kind: str) -> list[str]:
     names = [str(name) for name in names] if len(names) else [f"{letter}{i}" for i in range(count)]
     if len(names) != count:
@@ -200,7 +199,7 @@ def _check_names(names: Sequence[str], count: int, letter: str, kind: str) -> li
     return names
 
 
-def _check_indices(indices: Any, n_samples: int, part: str) -> Any:
+def _check_indices(indices: Any, n_samples: int, part: str) -> NDArray[np.intp] | None:
     if indices is None:
         return None
     indices = np.asarray(indices)
@@ -228,9 +227,9 @@ def check_sizes(n_samples: int, n_features: int, n_labels: int, n_bytes: int) ->
     ValueError: 1000000000 features are too many for a file of 30 bytes, expected at most 1000030
     """
     for size, limit, noun in (
-        (n_features, 10**6 + n_bytes, "features"),
-        (n_labels, 10**6 + n_bytes, "labels"),
-        (n_samples * n_labels, 10**6 + 100 * n_bytes, "entries of Y"),
+        (n_features, MAX_SIZE + n_bytes, "features"),
+        (n_labels, MAX_SIZE + n_bytes, "labels"),
+        (n_samples * n_labels, MAX_SIZE + 100 * n_bytes, "entries of Y"),
     ):
         if size > limit:
             raise ValueError(f"{size} {noun} are too many for a file of {n_bytes} bytes, expected at most {limit}")

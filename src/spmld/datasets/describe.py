@@ -53,15 +53,20 @@ class Description:
     """
 
     def __init__(self, data: Dataset):
-        self.name, self.label_names, self.columns = data.name, list(data.label_names), dict(data.columns or {})
-        (self.n_samples, self.n_labels), self.n_features = data.Y.shape, data.X.shape[1]
+        self.name = data.name
+        self.label_names = list(data.label_names)
+        self.columns = dict(data.columns or {})
+        self.n_samples, self.n_labels = data.Y.shape
+        self.n_features = data.X.shape[1]
         self.n_train, self.n_test = (None if part is None else len(part) for part in (data.train, data.test))
         n_nonzero = data.X.count_nonzero() if sp.issparse(data.X) else np.count_nonzero(data.X)
         self.feature_density = float(n_nonzero / max(self.n_samples * self.n_features, 1))
-        missing, positive = np.isnan(data.Y), data.Y == 1
+        missing = np.isnan(data.Y)
+        positive = data.Y == 1
         self.missing = float(missing.mean())
         self.label_sets = len(np.unique(np.where(missing, -1, data.Y), axis=0))
-        self.positives, self.observed = positive.sum(axis=0), self.n_samples - missing.sum(axis=0)
+        self.positives = positive.sum(axis=0)
+        self.observed = self.n_samples - missing.sum(axis=0)
         self.positives_per_sample = positive.sum(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             self.frequencies = self.positives / self.observed

@@ -168,7 +168,8 @@ def load_dataset(source: StrPath, *, progress: bool = False, **options: Any) -> 
     >>> load_dataset("songs.csv", prefix="is_")  # doctest: +SKIP
     >>> load_dataset("emotions")  # doctest: +SKIP
     """
-    text, names = os.fspath(source), [info.name for info in list_datasets()]
+    text = os.fspath(source)
+    names = [info.name for info in list_datasets()]
     if text.lower() in names and not Path(text).is_file():
         if options:
             accepted = f"{text} is a data set in the registry, which accepts no options"

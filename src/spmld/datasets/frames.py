@@ -16,9 +16,9 @@ from spmld.annotators import AnnotatorLabels, read_annotators
 from spmld.datasets.dataset import Dataset
 from spmld.datasets.hierarchies import path_hierarchy
 from spmld.tables import TableEncoder, columns
-from spmld.tables.label_columns import copies_of_labels, like_labels
-from spmld.tables.label_values import LabelColumns, read_label_column
-from spmld.tables.numbers import NumberTexts
+from spmld.tables.label_columns import LabelColumns, read_label_column
+from spmld.tables.leakage import copies_of_labels, like_labels
+from spmld.tables.numbers import MAX_EXACT, NumberTexts
 from spmld.tables.problems import TableError, TableProblem, TableWarning
 from spmld.tables.roles import PREFIX, TableRoles, read_label_columns
 
@@ -81,7 +81,8 @@ def from_frame(frame: Any, *, name: str = "", source: str = "", **roles: Any) ->
                 TableProblem(f"no label is below another one with the separator {table.path_sep!r}: {example}")
             )
     used = {*labels.columns, *table.drop, table.id, table.tags, table.trusted, table.annotator}
-    answers, inputs = None, [column for column in frame.columns if column not in used]
+    answers = None
+    inputs = [column for column in frame.columns if column not in used]
     if not inputs and table.annotator is None and set(labels.columns) <= set(frame.columns):
         problems.append(TableProblem("no column is left for features; at least one feature column is required"))
     verified = None
@@ -97,7 +98,8 @@ def from_frame(frame: Any, *, name: str = "", source: str = "", **roles: Any) ->
     except ValueError as error:  # a TableError has several problems
         raise TableError(getattr(error, "problems", [TableProblem(str(error))]), source) from error
     used_names = [name for name, kind in kinds.items() if kind not in columns.IGNORED_KINDS]
-    distinct = ~_repeated_rows(frame, table, kinds)
+    identifiers = {table.id, *(name for name, kind in kinds.items() if kind in ("identifier", "row number"))}
+    distinct = ~columns.duplicated_rows(frame[[name for name in frame.columns if name not in identifiers]])
     candidates = features[[name for name in used_names if name not in (*table.keep, *table.text)]]
     if problems := copies_of_labels(candidates[distinct], labels.Y[distinct], labels.names):
         raise TableError(problems, source)
@@ -153,8 +155,11 @@ def _encode(features: Any, roles: TableRoles) -> tuple[Any, dict[str, str], Tabl
     kinds: dict[str, str] = {}
     for name in sorted(features.columns, key=lambda name: columns.is_typed(features[name])):  # the others show it first
         kinds[name] = "encoded" if name in encoded else columns.column_kind(features[name])
-        if kinds[name] not in columns.IGNORED_KINDS and not _is_complete(features[name], kinds[name]):
-            break
+        if kinds[name] not in columns.IGNORED_KINDS:
+            column = features[name]
+            is_number = kinds[name] == "number" and column.dtype.kind in "biuf"
+            if not is_number or columns.to_numbers(column).isna().any():
+                break
     else:
         used = [name for name in features.columns if kinds[name] not in columns.IGNORED_KINDS]
         if used:
@@ -167,18 +172,13 @@ def _encode(features: Any, roles: TableRoles) -> tuple[Any, dict[str, str], Tabl
         return encoder.transform(features), encoder.kinds_, encoder
 
 
-def _is_complete(column: Any, kind: str) -> bool:
-    """Return whether a column has finite numbers only."""
-    return kind == "number" and column.dtype.kind in "biuf" and bool(columns.to_numbers(column).notna().all())
-
-
 def sample_names(frame: Any, roles: TableRoles) -> list[Any] | None:
     """Return the values of the identifier column, None if there is none."""
     if roles.id is None or roles.id not in frame.columns:
         return None
     column = frame[roles.id]
     known = column.dropna()
-    if column.dtype.kind == "f" and (known % 1 == 0).all() and (known.astype(float).abs() < 2**53).all():
+    if column.dtype.kind == "f" and (known % 1 == 0).all() and (known.astype(float).abs() < MAX_EXACT).all():
         column = column.astype("Int64")  # pandas reads whole numbers with gaps as 1.0, 2.0
     return column.astype(object).where(column.notna(), "").tolist()
 
@@ -221,17 +221,10 @@ def _label_notes(features: Any, labels: Any, roles: TableRoles) -> list[TablePro
     names = like_labels(features, labels)
     if not names:
         return []
-    text = (
-        f"features that look like the labels {list_names(labels.columns)}, but are not among them: {list_names(names)}"
-    )
+    text = f"features that look like the labels {list_names(labels.columns)}, but are not among them"
     choices = ("drop" if roles.labels is None else "labels", "keep")
-    return [TableProblem(text, tuple((option, name) for option in choices for name in names))]
-
-
-def _repeated_rows(frame: Any, roles: TableRoles, kinds: dict[str, str]) -> NDArray[np.bool_]:
-    """Return which rows are equal to an earlier one in all columns but identifiers."""
-    names = [name for name in frame.columns if name != roles.id and kinds.get(name) not in ("identifier", "row number")]
-    return columns.duplicated_rows(frame[names])
+    options = tuple((option, name) for option in choices for name in names)
+    return [TableProblem(f"{text}: {list_names(names)}", options)]
 
 
 def _row_notes(frame: Any, roles: TableRoles, n_repeated: int) -> list[TableProblem]:

@@ -80,7 +80,8 @@ def make_planted(
     X = centers[groups] + rng.normal(size=(n_samples, n_features))
     W = rng.normal(size=(n_features, n_components)) / np.sqrt(n_features)
     U = rng.normal(size=(n_labels, n_components)) + local * rng.normal(size=(n_groups, n_labels, n_components))
-    V, scores = X @ W, np.empty((n_samples, n_labels))
+    V = X @ W
+    scores = np.empty((n_samples, n_labels))
     for m in range(n_groups):
         scores[groups == m] = V[groups == m] @ U[m].T
     noisy = scores + noise * (scores.std(axis=0) + np.finfo(float).tiny) * rng.normal(size=scores.shape)
@@ -101,13 +102,13 @@ def make_planted(
     )
 
 
-def _highest(scores: Any, frequencies: Any) -> NDArray[np.int64]:
+def _highest(scores: Any, frequencies: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return labels that are positive for the given fractions of samples with the highest scores."""
     ranks = scores.argsort(axis=0, kind="stable").argsort(axis=0)
     return (ranks >= len(scores) - np.round(frequencies * len(scores))).astype(np.int64)
 
 
-def _check_frequencies(frequencies: Any, n_labels: int, default: tuple[float, float]) -> Any:
+def _check_frequencies(frequencies: Any, n_labels: int, default: tuple[float, float]) -> NDArray[np.float64]:
     """Return the frequencies of the labels; by default, a long tail between two numbers."""
     if frequencies is None:
         return np.geomspace(*default, n_labels)
@@ -136,14 +137,8 @@ _TAGS = {
 _COMMON = ("new second last whole first long", "album single chorus lyrics cover melody title producer")
 _ARTICLES = ("the", "its", "their")
 _SENTENCES = (
-    "What stays is {}.",
-    "I keep hearing {}.",
-    "Listen to {}.",
-    "Again {}.",
-    "My friends like {}.",
-    "It is all about {}.",
-    "They recorded {} at home.",
-    "You remember {}.",
+    *("What stays is {}.", "I keep hearing {}.", "Listen to {}.", "Again {}.", "My friends like {}."),
+    *("It is all about {}.", "They recorded {} at home.", "You remember {}."),
 )
 
 
@@ -267,5 +262,6 @@ def _exchange(Y: NDArray[np.int64], fraction: float, rng: Any) -> NDArray[np.int
     for column, labels in zip(wrong.T, Y.T, strict=True):
         positives, negatives = (rng.permutation(np.flatnonzero(labels == value)) for value in (1, 0))
         count = min(round(fraction * len(positives)), len(negatives))
-        column[positives[:count]], column[negatives[:count]] = 0, 1
+        column[positives[:count]] = 0
+        column[negatives[:count]] = 1
     return wrong

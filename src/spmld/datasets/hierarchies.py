@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spmld._io import StrPath, reading
-from spmld._validation import list_names
 from spmld.datasets.dataset import Dataset
 from spmld.labels import Hierarchy, read_labels
 from spmld.labels.hierarchy import path_nodes
 from spmld.labels.tags import TagCase, label_of_tags
 from spmld.tables.csv_files import csv_blocks
+from spmld.tables.problems import absent_columns
 from spmld.tables.reading import read_table, table_format, with_clean_names
 
 
@@ -52,11 +53,10 @@ def _table_pairs(file: Path) -> Iterator[tuple[str, str]]:
     # Names such as 01.10 are not numbers.
     frame = with_clean_names(next(csv_blocks(file, dtype=str))) if kind == "csv" else read_table(file)
     frame = frame.rename(columns=str.lower)
-    if not {"parent", "child"} <= set(frame.columns):
-        raise ValueError(
-            f"it must have the columns parent and child, got {list_names(frame.columns)}; rename the columns, or write "
-            'a JSON object such as {"rock": ["metal", "punk"]}'
-        )
+    expected = ("parent", "child")
+    if absent := [name for name in expected if name not in frame.columns]:
+        text = absent_columns(absent, frame.columns, expected=expected).text
+        raise ValueError(f'{text}; rename the columns, or write a JSON object such as {{"rock": ["metal", "punk"]}}')
     for parent, child in frame[["parent", "child"]].dropna().to_numpy():
         yield str(parent).strip(), str(child).strip()
 
@@ -85,8 +85,11 @@ def path_hierarchy(names: Sequence[str], sep: str, tag_case: TagCase = "merge") 
     """
     paths = {name: path_nodes(name, sep)[:-1] for name in names}
     label = label_of_tags(Counter(node for path in paths.values() for node in path), names, tag_case)
-    lines = [[*(label[node] for node in path if label[node] in paths), name] for name, path in paths.items()]
-    return Hierarchy([pair for line in lines for pair in pairwise(line)])
+    pairs: list[tuple[str, str]] = []
+    for name, path in paths.items():
+        above = [label[node] for node in path if label[node] in paths]
+        pairs += pairwise([*above, name])
+    return Hierarchy(pairs)
 
 
 def with_hierarchy(data: Dataset, hierarchy: Hierarchy) -> Dataset:
@@ -106,7 +109,8 @@ def with_hierarchy(data: Dataset, hierarchy: Hierarchy) -> Dataset:
     >>> data.label_names, data.Y.tolist()
     (['metal', 'sad', 'rock'], [[1, 0, 1], [0, 0, 0]])
     """
-    names, tagged = list(data.label_names), data.roles is not None and data.roles.tags is not None
+    names = list(data.label_names)
+    tagged = data.roles is not None and data.roles.tags is not None
     label = label_of_tags(Counter(hierarchy.names), names, data.roles.tag_case if tagged else "merge")
     hierarchy = Hierarchy([(label[parent], label[child]) for parent, child in hierarchy.edges])
     others = [name for name in hierarchy.names if name not in names] if tagged else []
@@ -123,7 +127,9 @@ def with_hierarchy(data: Dataset, hierarchy: Hierarchy) -> Dataset:
     return replace(data, Y=Y, label_names=[*names, *added], trusted=trusted, hierarchy=hierarchy)
 
 
-def resolve_contradictions(hierarchy: Hierarchy, Y: Any, names: Sequence[str], samples: Any = None) -> Any:
+def resolve_contradictions(
+    hierarchy: Hierarchy, Y: Any, names: Sequence[str], samples: Any = None
+) -> NDArray[np.float64]:
     """Return labels as 0 and 1 in which no observed label contradicts a hierarchy, see `Hierarchy.infer`.
 
     Missing labels stay missing.

@@ -5,13 +5,15 @@ import re
 from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
 from spmld._io import StrPath, reading
 from spmld.datasets.dataset import Dataset, check_sizes
+from spmld.tables.numbers import MAX_EXACT
 
 
 def read_libsvm(path: StrPath) -> Dataset:
@@ -53,15 +55,10 @@ def read_libsvm(path: StrPath) -> Dataset:
         return Dataset(X, Y, label_names=names, name=file.stem)
 
 
-def read_libsvm_features(path: StrPath, n_features: int) -> Any:
+def read_libsvm_features(path: StrPath, n_features: int) -> sp.csr_matrix:
     r"""Return the features of a LIBSVM or extreme-classification file as a sparse matrix. Labels are ignored.
 
-    Parameters
-    ----------
-    path : str or path-like
-        File, as in `read_libsvm`.
-    n_features : int
-        Number of features. Features that do not occur in a LIBSVM file are 0.
+    Features that do not occur in a LIBSVM file are 0.
 
     Examples
     --------
@@ -76,7 +73,7 @@ def read_libsvm_features(path: StrPath, n_features: int) -> Any:
         return _parse(file, n_features)[0]
 
 
-def _parse(file: Path, n_features: int | None = None) -> tuple[Any, list[list[int]], int | None]:
+def _parse(file: Path, n_features: int | None = None) -> tuple[sp.csr_matrix, list[list[int]], int | None]:
     """Return the features, the labels of each sample, and the number of labels, if the first line has it."""
     lines = file.read_bytes().removeprefix(codecs.BOM_UTF8).split(b"\n")
     sizes = re.fullmatch(rb"\s*(\d+)\s+(\d+)\s+(\d+)\s*", lines[0])
@@ -115,15 +112,15 @@ def _read_integer(text: str) -> int:
     if text.lstrip("+-").isdecimal():
         return int(text)
     number = float(text)
-    if "_" in text or not number.is_integer() or abs(number) > 2**53:
+    if "_" in text or not number.is_integer() or abs(number) > MAX_EXACT:
         raise ValueError
     return int(number)
 
 
-def _read_features(lines: Sequence[bytes], n_features: int | None, zero_based: Any) -> Any:
+def _read_features(lines: Sequence[bytes], n_features: int | None, zero_based: bool | Literal["auto"]) -> sp.csr_matrix:
     """Return the features; an error names the first line that cannot be read."""
 
-    def load(part: Sequence[bytes]) -> Any:
+    def load(part: Sequence[bytes]) -> sp.csr_matrix:
         content = BytesIO(b"\n".join(part))
         return load_svmlight_file(content, n_features=n_features, multilabel=True, zero_based=zero_based)[0]
 

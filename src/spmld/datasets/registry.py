@@ -87,7 +87,8 @@ def parse_registry(text: str) -> dict[str, DatasetInfo]:
     """Return the entries of a TOML file. An entry inherits the fields that it does not have from its collection."""
     registry = {}
     for collection in tomllib.loads(text)["collections"]:
-        root, entries = collection.pop("root"), collection.pop("datasets")
+        root = collection.pop("root")
+        entries = collection.pop("datasets")
         for entry in entries:
             entry["files"] = {root + path: sha256 for path, sha256 in entry["files"].items()}
             info = DatasetInfo(**{**collection, **entry})
@@ -101,20 +102,7 @@ _REGISTRY = parse_registry((resources.files("spmld.datasets") / "registry.toml")
 def find_file(name: str) -> Path:
     """Return the path of a file in the folder ``SPMLD_DATA``, an environment variable, or in its subfolders.
 
-    Parameters
-    ----------
-    name : str
-        File name, not case-sensitive.
-
-    Raises
-    ------
-    FileNotFoundError
-        If the variable is not set or there is no such file.
-
-    Examples
-    --------
-    >>> find_file("emotions.xml")  # doctest: +SKIP
-    PosixPath('data/emotions.xml')
+    The name is not case-sensitive. Without the variable or the file, FileNotFoundError is raised.
     """
     folder = os.environ.get("SPMLD_DATA")
     if not folder:
@@ -204,12 +192,11 @@ def _find(address: str, sha256: str) -> Path | None:
 
 
 def _download(address: str, sha256: str, info: DatasetInfo, progress: bool) -> Path:
-    pooch, requests = need("pooch"), need("requests")
+    pooch = need("pooch")
+    requests = need("requests")
     pooch.get_logger().setLevel("WARNING")
-    folder, name = (
-        Path(os.environ.get("SPMLD_CACHE") or pooch.os_cache("spmld")) / info.name,
-        address.rpartition("/")[2],
-    )
+    folder = Path(os.environ.get("SPMLD_CACHE") or pooch.os_cache("spmld")) / info.name
+    name = address.rpartition("/")[2]
     show = progress and find_spec("tqdm") is not None
     try:
         path = pooch.retrieve(

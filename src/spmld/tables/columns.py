@@ -30,6 +30,8 @@ MIN_IDENTIFIERS = 20
 """Number of samples from which distinct values are evidence of an identifier."""
 MIN_WORDS = 3
 """Mean number of words from which a column is text and not a category."""
+MIN_DISTINCT = 0.1
+"""Fraction of distinct values above which a column of several words is text and not a category."""
 _ID_NAME = re.compile(r"(?:^|[_\W])(?i:id|uuid|guid|key|index|nr|no|number|nummer)\W*$|[a-z](?:Id|ID)$|#\s*$")
 _UNNAMED = re.compile(r"Unnamed: \d+(_level_\d+)?$")
 
@@ -125,13 +127,14 @@ def _number_kind(numbers: NDArray[np.float64], name: str) -> str:
 
 
 def _text_kind(texts: Any, name: str, n_samples: int) -> str:
-    n_words, n_unique = texts.str.split().str.len().mean(), texts.nunique()
+    n_words = texts.str.split().str.len().mean()
+    n_unique = texts.nunique()
     distinct = n_unique > 1 and n_unique >= (MIN_READABLE if n_samples >= MIN_IDENTIFIERS else 1) * len(texts)
     if distinct and n_words < MIN_WORDS and (_ID_NAME.search(name) or n_samples >= MIN_IDENTIFIERS):
         return "identifier"
     if n_unique == 1 and len(texts) == n_samples and n_samples > 1:
         return "constant"
-    return "text" if n_words >= MIN_WORDS and n_unique > 0.1 * len(texts) else "category"
+    return "text" if n_words >= MIN_WORDS and n_unique > MIN_DISTINCT * len(texts) else "category"
 
 
 def to_numbers(column: Any, form: NumberFormat | None = None, *, decimal: str | None = None) -> Any:
@@ -155,11 +158,6 @@ def to_numbers(column: Any, form: NumberFormat | None = None, *, decimal: str | 
     return need("pandas").Series(np.where(np.isfinite(numbers), numbers, np.nan), index=column.index, name=column.name)
 
 
-def to_texts(column: Any) -> Any:
-    """Return a column as text; missing values are empty."""
-    return column.astype(object).where(column.notna(), "").astype(str)
-
-
 def to_categories(column: Any) -> Any:
     """Return a column as text without surrounding spaces; missing values are a category of their own, "missing".
 
@@ -174,7 +172,8 @@ def find_unreadable(column: Any, result: Any, kind: str, *options: tuple[str, st
     failed = without_missing_words(column[column.notna().to_numpy() & result.isna().to_numpy()])
     if len(failed) == 0:
         return []
-    name, n_values = str(column.name), len(failed) + int(result.notna().sum())
+    name = str(column.name)
+    n_values = len(failed) + int(result.notna().sum())
     text = f"values of column {name!r} cannot be read as {kind}s, such as {str(failed.iloc[0])!r}"
     return [TableProblem(text, options, name, len(failed), n_values)]
 
@@ -214,11 +213,15 @@ def describe_column(name: str, kind: str, encoder: "TableEncoder | None" = None)
 
 def column_notes(column: Any, encoder: "TableEncoder") -> list[TableProblem]:
     """Return notes about guesses and about values of a column, that the encoder was fitted on, that cannot be read."""
-    name, values = str(column.name), column.dropna()
-    kind, category, notes = encoder.kinds_[name], ("category", name), []
+    name = str(column.name)
+    values = column.dropna()
+    kind = encoder.kinds_[name]
+    category = ("category", name)
+    notes = []
     if kind == "date":
         forms, _ = encoder.date_formats_[name]
-        notes, result = date_notes(values, name, forms, day_first=encoder.day_first), to_dates(column, forms)
+        notes = date_notes(values, name, forms, day_first=encoder.day_first)
+        result = to_dates(column, forms)
     elif kind == "number":
         notes = [] if is_typed(column) else NumberTexts(column, encoder.decimal).notes(name)
         result = to_numbers(column, encoder.number_formats_.get(name, NumberFormat()), decimal=encoder.decimal)

@@ -41,12 +41,7 @@ def open_text(file: Path, encoding: str) -> TextIO:
 def csv_separator(lines: list[str], usual: str = ",") -> str:
     """Return the separator that gives the most columns, with the same number in all lines if there is one.
 
-    Parameters
-    ----------
-    lines : list of str
-        The beginning of the file.
-    usual : str, default=","
-        The separator to prefer.
+    `lines` are the beginning of the file, and `usual` is the separator to prefer.
 
     Examples
     --------
@@ -174,27 +169,10 @@ def _long_fields() -> Iterator[None]:
 def number_signs(lines: Iterable[str], separator: str) -> tuple[list[str], list[set[str]]]:
     """Return the names of the columns, and how the numbers of each column are written, in one pass over the file.
 
-    Parameters
-    ----------
-    lines : iterable of str
-        Lines of the file.
-    separator : str
-        Separator of the fields.
-
-    Returns
-    -------
-    names : list of str
-        Names of the columns.
-    signs : list of set of str
-        What the values of each column show: a decimal separator, "." or ","; "?" for a separator that may be that of
-        decimals or of thousands, as in 1,234; "whole" for digits only, "code" if the first of several is 0, as in
-        007, or if floats would round them; "text" for values that are not numbers; "" for all others. A column is read
-        up to the first decimal separator or text.
-
-    Raises
-    ------
-    ValueError
-        If a line has another number of fields than the first one. pandas would read absent fields as missing values.
+    A value shows a decimal separator, "." or ","; "?" for a separator that may be that of decimals or of thousands, as
+    in 1,234; "whole" for digits only, "code" if the first of several is 0, as in 007, or if floats would round them;
+    "text" if it is not a number; "" otherwise. A column is read up to the first decimal separator or text. A line with
+    another number of fields than the first one is an error, since pandas would read absent fields as missing values.
 
     Examples
     --------
@@ -236,7 +214,8 @@ def _numbered_rows(lines: Iterable[str], separator: str) -> Iterator[tuple[int, 
             yield line
 
     with _long_fields():
-        rows, start = csv.reader(remembered(), delimiter=separator), 1
+        rows = csv.reader(remembered(), delimiter=separator)
+        start = 1
         for row in rows:
             if start < rows.line_num and _has_text_after_quote(read, separator):
                 raise ValueError(f"a quote in line {start} is not closed; close it, or double quotes in a value")

@@ -41,11 +41,14 @@ def _absent_values(sheet: Any) -> list[str]:
     merged: list[str] = []
     with sheet._get_source() as source:  # openpyxl returns either the formulas or their values, not both
         for _, element in ET.iterparse(source):  # nosec B314
-            kind, place = element.tag.rpartition("}")[2], element.get("r", "a cell")
+            kind = element.tag.rpartition("}")[2]
+            place = element.get("r", "a cell")
             if kind == "mergeCell":
                 merged.append(element.get("ref", ""))
             if kind == "c":
-                formula, value, content = element.find("{*}f"), element.findtext("{*}v"), element.get("t")
+                formula = element.find("{*}f")
+                value = element.findtext("{*}v")
+                content = element.get("t")
                 if content == "e" and value != "#N/A":
                     errors.append(f"{place} ({value})")
                 if formula is not None and not value and content != "str":  # "str" is the empty text

@@ -1,27 +1,46 @@
-"""Columns of a table that look like labels or tags, and features that determine a label."""
+"""Label columns and columns of tags: how they are recognized, and read as labels with notes and problems."""
 
-import re
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from spmld._io import need
 from spmld._validation import list_names
-from spmld.labels.separators import guess_separator, split_tags
-from spmld.labels.words import fold_spelling, word_to_number
-from spmld.tables.columns import column_kind, is_nested, without_missing_words
-from spmld.tables.dates import FIRST_VALUES
+from spmld.labels.separators import (
+    SEPARATORS,
+    Separator,
+    absent_separators,
+    guess_separator,
+    separators,
+    show_separators,
+    split_tags,
+    unclear_separators,
+)
+from spmld.labels.tags import Tags, read_tags
+from spmld.labels.words import WORDS, clean_spelling, fold_spelling, fold_words, parse_float, word_to_number
+from spmld.tables.columns import column_kind
 from spmld.tables.numbers import NESTED
 from spmld.tables.problems import TableProblem
 
-MIN_SAMPLES = 10
-"""Mean number of samples with each value of a column that show that it determines a label.
+if TYPE_CHECKING:
+    from spmld.tables.roles import TableRoles
 
-A column that agrees with a label in nine of ten samples is expected to differ from it in one of them.
-"""
+MAX_LABEL_VALUES = 4
+"""Maximum number of distinct values of a column that looks like a label."""
+
+
+@dataclass
+class LabelColumns:
+    """Labels of a table: values as 0 and 1 or -1 and +1, NaN where missing, and the columns that they are read from."""
+
+    Y: Any = None
+    names: list[str] = field(default_factory=list)
+    columns: list[str] = field(default_factory=list)
+    tag_sep: Separator | None = None
+    problems: list[TableProblem] = field(default_factory=list)
+    notes: list[TableProblem] = field(default_factory=list)
 
 
 def no_labels(frame: Any, columns: Sequence[str], prefix: str) -> TableProblem:
@@ -53,8 +72,11 @@ def no_labels(frame: Any, columns: Sequence[str], prefix: str) -> TableProblem:
 
 def _looks_like_label(column: Any) -> bool:
     values = column[~column.map(lambda value: isinstance(value, NESTED))].dropna().unique()
-    numbers = {word_to_number(v.strip() if isinstance(v, str) else str(v).removesuffix(".0")) for v in values[:20]}
-    return 0 < len(values) <= 4 and None not in numbers and 1.0 in numbers
+    if len(values) > MAX_LABEL_VALUES:
+        return False
+    texts = [value.strip() if isinstance(value, str) else str(value).removesuffix(".0") for value in values]
+    numbers = set(map(word_to_number, texts))
+    return None not in numbers and 1.0 in numbers
 
 
 def looks_like_tags(column: Any) -> bool:
@@ -77,105 +99,199 @@ def looks_like_tags(column: Any) -> bool:
     return len(set(tags)) <= 0.5 * len(tags) and sum(len(tag.split()) for tag in tags) <= 3 * len(tags)
 
 
-def copies_of_labels(features: Any, Y: NDArray[np.float64], names: Sequence[str]) -> list[TableProblem]:
-    """Return a problem for each column of features that determines a label.
+def read_label_column(
+    column: Any, roles: "TableRoles", problems: list[TableProblem], role: str = "label"
+) -> NDArray[np.float64]:
+    """Return a column of labels, or of verified samples, as numbers; values that are not labels are a problem."""
+    words = roles.words if role == "label" else roles.words.without_numbers()
+    name = str(column.name)
+    objects = _label_values(column)
+    try:
+        meanings = {value: words.read(value) for value in dict.fromkeys(objects)}
+    except ValueError as error:
+        problems.append(TableProblem(f"{role} column {name!r}: {error}"))
+        return np.full(len(objects), np.nan)
+    invalid = sorted((value for value, meaning in meanings.items() if meaning is None), key=_number_first)
+    if invalid:
+        shown = ", ".join(map(_show, invalid[:3])) + (", ..." if len(invalid) > 3 else "")
+        options = [("drop", name)] if role == "label" else []
+        word = next((value.strip() for value in invalid if isinstance(value, str)), _show(invalid[0]))
+        is_number = parse_float(word) is not None
+        if looks_like_tags(column):
+            options = [("tags", name), *options]
+        elif role == "label" or not is_number:
+            threshold = f">={word}" if is_number else word
+            options = [("positive", threshold), ("negative", word), ("missing", word), *options]
+        problems.append(TableProblem(f"{role} column {name!r} contains {shown}; accepted: {WORDS}", tuple(options)))
+    return np.array([meanings[value] for value in objects], dtype=float)
 
-    A column determines a label if each of its values occurs with one value of the label only, as in a copy of the label
-    or in its negation; or if its gaps do. Among the samples where both are observed, both values of the label must
-    occur in at least `MIN_SAMPLES` samples for each value of the column that goes with them. Constant and rare labels
-    are therefore never determined, nor are labels by columns with few samples for each value, such as identifiers.
 
-    Parameters
-    ----------
-    features : DataFrame
-        Columns that are used as features, without repeated rows, since they are the same evidence.
-    Y : ndarray of shape (n_samples, n_labels)
-        Labels: 1 if positive, NaN if missing.
-    names : sequence of str
-        Names of the labels.
+def _label_values(column: Any) -> list[Any]:
+    """Return the values of a label column as numbers and texts, None where missing."""
+    if getattr(column.dtype, "kind", "O") == "f" and column.dtype.itemsize < 8:
+        column = column.astype(str)  # 0.7 has other digits in double precision
+    present = column.notna()
+    return [
+        (str(value) if isinstance(value, (*NESTED, bool, np.bool_)) else value) if known else None
+        for value, known in zip(column.astype(object), present, strict=True)
+    ]
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import pandas as pd
-    >>> from spmld.tables.label_columns import copies_of_labels
-    >>> songs = pd.DataFrame({"tempo": range(60, 80), "mood": ["sad", "happy"] * 10})
-    >>> print(copies_of_labels(songs, np.array([[1], [0]] * 10), ["sad"])[0].text)
-    column 'mood' determines the label sad in all samples, as a copy of the label does
-    """
-    frequent = np.flatnonzero(((Y == 1).sum(axis=0) >= MIN_SAMPLES) & ((Y < 1).sum(axis=0) >= MIN_SAMPLES))
-    Y, problems = Y[:, frequent], []
-    for name, column in features.items() if len(frequent) else ():
-        values = _value_codes(column)
-        gaps = (values < 0).astype(int)
-        if len(labels := frequent[_determines(values, Y) | _determines(gaps, Y)]):
-            shown = f"label{'s' * (len(labels) > 1)} {list_names(names[i] for i in labels)}"
-            text = f"column {name!r} determines the {shown} in all samples, as a copy of the label does"
-            problems.append(TableProblem(text, (("drop", str(name)), ("keep", str(name)))))
+
+def _number_first(value: Any) -> tuple[bool, float]:
+    """Return a key that sorts numbers by size, before other values."""
+    number = parse_float(value)
+    return number is None, number or 0.0
+
+
+def _show(value: Any) -> str:
+    return repr(value) if parse_float(value) is None or isinstance(value, str) else f"{value:.15g}"
+
+
+def ambiguous_numbers(Y: NDArray[np.float64], columns: list[str]) -> list[TableProblem]:
+    """Return the problem that a table has the labels -1, 0 and 1, so that 0 may mean negative or missing."""
+    if not ((Y == -1).any() and (Y == 0).any()):
+        return []
+    shown = list_names([name for name, signed in zip(columns, (Y == -1).any(axis=0), strict=True) if signed])
+    text = f"label columns contain -1, 0 and 1, and -1 occurs in {shown}; pass the number that means missing, -1 or 0"
+    return [TableProblem(text, (("missing", "0"),))]
+
+
+def notes_on_rest(frame: Any, roles: "TableRoles") -> list[TableProblem]:
+    """Return a note about the numbers that are neither positive nor negative words or thresholds."""
+    rest = roles.words.rest
+    if rest is None:
+        return []
+    by_column: dict[str, set[float]] = {}
+    for name in frame.columns:
+        numbers_of = set(map(roles.words.rest_number, dict.fromkeys(_label_values(frame[name]))))
+        by_column[name] = {number for number in numbers_of if number is not None}
+    numbers = sorted(set().union(*by_column.values()))
+    if not numbers:
+        return []
+    columns = [name for name, found in by_column.items() if found]
+    shown = f"number{'s' * (len(numbers) > 1)} {list_names(map(_show, numbers))}"
+    text = f"{shown} of label columns {list_names(columns)} {'are' if len(numbers) > 1 else 'is'}"
+    if np.isnan(rest):
+        return [TableProblem(f"{text} missing, neither positive nor negative")]
+    if rest == 1:
+        text = f"{text} positive, since only negative"
+        advice = ("positive", f">={_show(numbers[-1])}")
+    else:
+        text = f"{text} negative, since only positive"
+        advice = ("negative", f"<={_show(numbers[0])}")
+    return [TableProblem(f"{text} numbers are passed", (advice,))]
+
+
+def read_tag_column(frame: Any, roles: "TableRoles", names: Sequence[str] | None) -> LabelColumns:
+    """Return the labels of a column of tags; `names` are those of a model."""
+    column = str(roles.tags)
+    result = LabelColumns(columns=[column])
+    if column not in frame.columns:
+        return result
+    values = frame[column].astype(object).where(frame[column].notna(), None)
+    texts = [value for value in values if isinstance(value, str)]
+    if names is None:
+        result.problems += _absent_separators(texts, roles)
+    try:
+        tags = read_tags(values, sep=roles.tag_sep, names=names, **roles.tag_meaning)
+    except ValueError as error:
+        result.problems.append(TableProblem(f"column {column!r}: {error}", (("tags", "COLUMN"),)))
+        return result
+    result.Y = tags.Y
+    result.names = tags.names
+    result.tag_sep = tags.sep
+    if tags.n_empty and roles.empty_is == "missing":
+        text = f"{tags.n_empty} of {len(values)} samples have an empty field {column!r}: their labels are missing"
+        result.notes.append(TableProblem(text, (("empty_is", "negative"),)))
+    result.notes += _word_notes(tags, roles)
+    if names is None:
+        texts = [text for text in texts if fold_spelling(text) not in tags.words]
+        result.notes += _separator_notes(texts, tags.sep, roles)
+    if tags.unknown:
+        text = f"{len(tags.unknown)} tags of {column!r} are not labels of the model and are ignored"
+        result.notes.append(TableProblem(f"{text}: {list_names(list(tags.unknown))}"))
+        result.problems += _separator_problems(tags, column)
+    if names is None:
+        result.notes += _spelling_notes(tags)
+    return result
+
+
+def _word_notes(tags: Tags, roles: "TableRoles") -> list[TableProblem]:
+    """Return notes about words that are not tags, such as none, and about those that are tags beside others."""
+    notes = []
+    passed = fold_words((*roles.negative, *roles.missing))
+    for word, (meaning, count) in tags.words.items():
+        if word not in passed:
+            means, option = ("an empty field", "negative") if np.isnan(meaning) else ("no tags", "missing")
+            have = "sample has" if count == 1 else "samples have"
+            text = f"{count} {have} {word!r} in {roles.tags!r}, which is not a tag and means {means}"
+            notes.append(TableProblem(text, ((option, word), ("positive", word))))
+    for word, example in tags.kept.items():
+        if example:
+            text = f"{word!r} is a tag of {roles.tags!r}, since it occurs beside other tags, as in {example!r}"
+            notes.append(TableProblem(text, (("negative", word), ("missing", word))))
+    return notes
+
+
+def _absent_separators(texts: list[str], roles: "TableRoles") -> list[TableProblem]:
+    """Return problems of separators that occur in no value, such as several that were passed as one text."""
+    problems = []
+    for sep, signs in absent_separators(texts, roles.tag_sep or ()).items():
+        others = f"{' and '.join(map(repr, signs))} {'does' if len(signs) == 1 else 'do'}"
+        text = f"tag_sep {sep!r} occurs in no value of column {roles.tags!r}, but {others}"
+        problems.append(TableProblem(text, tuple(("tag_sep", sign) for sign in signs)))
     return problems
 
 
-def _value_codes(column: Any) -> NDArray[np.intp]:
-    """Return the index of the value of each sample, -1 where it is missing."""
-    column = (column.astype(str) if is_nested(column) else column).reset_index(drop=True)
-    observed = without_missing_words(column.dropna())
-    codes = np.full(len(column), -1)
-    codes[observed.index], _ = need("pandas").factorize(observed)
-    return codes
+def _separator_notes(texts: list[str], sep: Separator | None, roles: "TableRoles") -> list[TableProblem]:
+    """Return notes about tags that contain another separator, and about a guessed one that may be part of tags."""
+    notes = []
+    used = separators(sep or ())
+    read = f"the separator {show_separators(used)}" if used else "no separator"
+    for other, tag in unclear_separators(texts, sep, guessed=roles.tag_sep is None).items():
+        if other in used:
+            text = f"{other!r} may be part of tags of {roles.tags!r}, as in {tag!r}"
+            chosen = used
+        elif other != roles.path_sep:
+            text = f"tags of {roles.tags!r} are read with {read}, but the tag {tag!r} contains {other!r}"
+            chosen = (*used, other)
+        else:
+            continue
+        notes.append(TableProblem(text, tuple(("tag_sep", item) for item in chosen)))
+    return notes
 
 
-def _determines(codes: NDArray[np.intp], Y: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which labels are determined by the values with these indices, see `copies_of_labels`."""
-    determined = np.zeros(Y.shape[1], dtype=bool)
-    n_values = codes.max(initial=-1) + 1
-    if n_values < 2 or n_values * MIN_SAMPLES > len(codes):
-        return determined
-    pure = ~_are_mixed(*_count_labels(codes[:FIRST_VALUES], Y[:FIRST_VALUES], n_values))
-    if pure.any():
-        counts = _count_labels(codes, Y[:, pure], n_values)
-        are_enough = [count.sum(axis=0) >= MIN_SAMPLES * np.maximum((count > 0).sum(axis=0), 1) for count in counts]
-        determined[pure] = ~_are_mixed(*counts) & are_enough[0] & are_enough[1]
-    return determined
+def _separator_problems(tags: Tags, column: str) -> list[TableProblem]:
+    """Return the problem that most tags which are not labels are lists of labels with another separator.
 
-
-def _are_mixed(positives: NDArray[np.float64], negatives: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which labels are positive and negative in samples with the same value."""
-    return np.any(np.minimum(positives, negatives) > 0, axis=0)
-
-
-def _count_labels(codes: NDArray[np.intp], Y: NDArray[np.float64], n_values: int) -> tuple[Any, Any]:
-    """Return the number of positives and of negatives of each label among the samples with each value."""
-    samples = np.flatnonzero(codes >= 0)
-    shape = n_values, len(codes)
-    members = sp.csr_array((np.ones(len(samples)), (codes[samples], samples)), shape=shape)
-    return members @ (Y == 1), members @ (Y < 1)
-
-
-def like_labels(features: Any, labels: Any) -> list[str]:
-    """Return the features that look like label columns: their values and the first parts of their names are the same.
-
-    The first part of a name ends before a digit, an underscore, a space or punctuation, and case is ignored.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from spmld.tables.label_columns import like_labels
-    >>> songs = pd.DataFrame({"mood1": [1, 0], "mood2": [0, 1], "Mood 3": [1.0, None], "mood4": [2, 1], "new": [1, 0]})
-    >>> like_labels(songs[["Mood 3", "mood4", "new"]], songs[["mood1", "mood2"]])
-    ['Mood 3']
+    A slash may be part of a tag.
     """
-    parts = {_first_part(name) for name in labels.columns}
-    named = [name for name in features.columns if _first_part(name) in parts]
-    values = set().union(*(_distinct_values(labels[name]) for name in labels.columns)) if named else set()
-    return [name for name in named if (observed := _distinct_values(features[name])) and observed <= values]
+    labels = set(map(fold_spelling, tags.names))
+    unknown = list(tags.unknown)
+    for sep in (sep for sep in SEPARATORS if sep != "/"):
+        lists = [
+            tag for tag in unknown if sep in tag and labels.issuperset(map(fold_spelling, split_tags(tag, sep) or ()))
+        ]
+        if 2 * len(lists) > len(unknown):
+            used = show_separators(tags.sep or ())
+            text = f"tags of {column!r} are lists of labels, such as {lists[0]!r}, but the separator was {used}"
+            return [TableProblem(text, (("tag_sep", sep),))]
+    return []
 
 
-def _first_part(name: str) -> str:
-    return fold_spelling(re.split(r"[\d\W_]", name, maxsplit=1)[0])
-
-
-def _distinct_values(column: Any) -> set[Any]:
-    """Return the distinct values, without differences of case."""
-    if is_nested(column):
-        return set()
-    return {fold_spelling(value) if isinstance(value, str) else value for value in column.dropna().unique()}
+def _spelling_notes(tags: Tags) -> list[TableProblem]:
+    """Return notes about spellings that are read as one label, and about labels that may be the same."""
+    alike = {tag: name for tag, name in tags.merged.items() if clean_spelling(tag) == name}
+    notes = []
+    if alike:
+        text = list_names([f"{tag!a} is read as {name!r}" for tag, name in sorted(alike.items())])
+        notes.append(TableProblem(f"tags that look the same are merged: {text}"))
+    if others := sorted(tags.merged.items() - alike.items()):
+        text = list_names([f"{tag!r} is read as {name!r}" for tag, name in others])
+        notes.append(
+            TableProblem(f"tags that differ only in case or width are merged: {text}", (("tag_case", "keep"),))
+        )
+    for group in tags.similar:
+        names = " and ".join(map(repr, group))
+        notes.append(TableProblem(f"tags {names} are different labels; if they are the same, use one spelling"))
+    return notes

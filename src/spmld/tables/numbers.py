@@ -18,6 +18,8 @@ MISSING = MISSING_WORDS | {
     *("неизвестно", "不明", "未知"),
 }
 """Words for missing values in columns of numbers and dates."""
+MAX_EXACT = 2**53
+"""Integers below it are exact as floats."""
 MAX_UNIT = 30
 """Maximum number of characters of a unit; longer ones are text beside a number."""
 _LONGEST = max(map(len, MISSING))
@@ -90,7 +92,9 @@ def parse_number(value: Any) -> ParsedNumber | None:
     match = _NUMBER.fullmatch(text)
     if match is None or not (match["whole"] or match["fraction"]):
         return None
-    whole, group, decimal = match["whole"], match["group"], match["decimal"]
+    whole = match["whole"]
+    group = match["group"]
+    decimal = match["decimal"]
     units = [unit.strip() for unit in (match["before"], match["after"]) if unit]
     if (
         len(units) > 1
@@ -99,14 +103,20 @@ def parse_number(value: Any) -> ParsedNumber | None:
         or (group and group == decimal)
     ):
         return None
-    sign, exponent = match["sign"] or match["inner"] or "", match["exponent"] or ""
+    sign = match["sign"] or match["inner"] or ""
+    exponent = match["exponent"] or ""
     digits = whole.replace(group, "") if group else whole
     point = comma = float(f"{sign}{digits}.{match['fraction'] or ''}{exponent}")
-    shown, grouped = decimal or {".": ",", ",": "."}.get(group or "", ""), group is not None
+    shown = decimal or {".": ",", ",": "."}.get(group or "", "")
+    grouped = group is not None
     if group in (".", ",") and not decimal and whole.count(group) == 1:  # three digits after the only separator
-        as_decimal, shown, grouped = float(f"{sign}{whole.replace(group, '.')}{exponent}"), "?", False
+        as_decimal = float(f"{sign}{whole.replace(group, '.')}{exponent}")
+        shown = "?"
+        grouped = False
         if whole.startswith("0"):
-            point, comma, shown = as_decimal, as_decimal, group
+            point = as_decimal
+            comma = as_decimal
+            shown = group
         else:
             point, comma = (as_decimal, comma) if group == "." else (point, as_decimal)
     return ParsedNumber(point, comma, shown, units[0] if units else "", match["bound"] is not None, grouped)
@@ -148,7 +158,9 @@ class NumberTexts:
         self.counts: dict[Any, int] = self.objects.value_counts(sort=False).to_dict()
         parsed = {value: parse_number(value) for value in self.counts}
         self.parsed = {value: number for value, number in parsed.items() if number is not None}
-        self.distinct, self.decimal, numbers = list(parsed), decimal, list(self.parsed.values())
+        self.distinct = list(parsed)
+        self.decimal = decimal
+        numbers = list(self.parsed.values())
         n_shown = [sum(number.decimal == sign for number in numbers) for sign in ".,"]
         self.shown = "" if not any(n_shown) else "." if n_shown[0] >= n_shown[1] else ","
         unclear = [number for number in numbers if number.decimal == "?"]
@@ -182,7 +194,9 @@ class NumberTexts:
 
     def notes(self, name: str) -> list[TableProblem]:
         """Return notes about separators, units and bounds."""
-        form, notes, category = self.format, [], (("category", name),)
+        form = self.format
+        notes = []
+        category = (("category", name),)
         numbers = {value: (number, self._read(value, form)) for value, number in self.parsed.items()}
         unclear = [value for value, (number, _) in numbers.items() if number.decimal == "?"]
         thousands = [v for v, (number, x) in numbers.items() if number.grouped or (v in unclear and abs(x) >= 1000)]

@@ -6,20 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from spmld._io import shorten
-from spmld._validation import closest, did_you_mean, list_names, plural
+from spmld._validation import closest, list_names, plural
 
 LIST_OPTIONS = (
-    "labels",
-    "tag_sep",
-    "text",
-    "number",
-    "category",
-    "date",
-    "drop",
-    "keep",
-    "positive",
-    "negative",
-    "missing",
+    *("labels", "tag_sep", "text", "number", "category", "date", "drop", "keep"),
+    *("positive", "negative", "missing"),
 )
 """Options with several values."""
 MAX_PROBLEMS = 20
@@ -99,7 +90,8 @@ class TableError(ValueError):
     """
 
     def __init__(self, problems: Sequence[TableProblem], source: str = "") -> None:
-        self.problems, self.source = list(problems), source
+        self.problems = list(problems)
+        self.source = source
         super().__init__(problems, source)  # the arguments, so that the error can be pickled
 
     def __str__(self) -> str:
@@ -140,61 +132,47 @@ class TableWarning(UserWarning):
 def _as_argument(option: str, values: list[str]) -> str:
     if option in _FLAGS:
         return f"{option}=True"
-    shown = [_shorten(value) for value in values]
+    shown = [shorten(value, MAX_VALUE) for value in values]
     return f"{option}={shown if option in LIST_OPTIONS and len(shown) > 1 else shown[0]!r}"
-
-
-def _shorten(value: str) -> str:
-    return shorten(value, MAX_VALUE)
 
 
 def _as_options(option: str, values: list[str]) -> str:
     name = "label" if option == "labels" else option.replace("_", "-")
-    return f"--{name}" if option in _FLAGS else " ".join(f"--{name} {shlex.quote(_shorten(value))}" for value in values)
-
-
-def absent_column(name: str, option: str, columns: Iterable[Any]) -> TableProblem:
-    """Return the problem of an option that names a column that does not exist.
-
-    Examples
-    --------
-    >>> from spmld.tables.problems import absent_column
-    >>> print(absent_column("tmpo", "number", ["title", "tempo"]).text)
-    column 'tmpo' of number does not exist; did you mean 'tempo'?
-    """
-    hint = did_you_mean(name, columns) or f"; the columns are {list_names(columns)}"
-    return TableProblem(f"column {name!r} of {option} does not exist{hint}")
+    if option in _FLAGS:
+        return f"--{name}"
+    return " ".join(f"--{name} {shlex.quote(shorten(value, MAX_VALUE))}" for value in values)
 
 
 def absent_columns(
     absent: Sequence[str],
-    expected: Sequence[str],
     columns: Iterable[Any],
     *,
-    kind: str,
+    option: str = "",
+    expected: Sequence[str] = (),
+    kind: str = "column",
     source: str = "the file",
     allow_missing: bool | None = None,
 ) -> TableProblem:
-    """Return the problem of new data without some of the columns that a model expects, with those of similar names.
+    """Return the problem that columns do not exist, which an option names or which are expected, with similar names.
 
     With `allow_missing`, it is a note that their values are treated as missing; False adds this option to the problem.
 
     Examples
     --------
     >>> from spmld.tables.problems import absent_columns
-    >>> print(absent_columns(["Rating"], ["Rating", "tempo"], ["rating", "tempo"], kind="feature").text)
-    the file lacks 1 of the 2 features, Rating; did you mean 'rating'?
-    >>> print(absent_columns(["tempo"], ["tempo", "key"], ["key", "title"], kind="feature").text)
-    the file lacks 1 of the 2 features, tempo; it has 2 columns: key, title
-    >>> print(absent_columns(["tempo"], ["tempo", "key"], ["key", "title"], kind="feature", allow_missing=True).text)
-    the file lacks 1 of the 2 features, tempo; all values are treated as missing
+    >>> print(absent_columns(["tmpo"], ["title", "tempo"], option="number").text)
+    column 'tmpo' of number does not exist; did you mean 'tempo'?
+    >>> print(absent_columns(["tempo"], ["key", "title"], expected=["tempo", "key"], kind="feature").text)
+    the file lacks 1 of the 2 features, tempo; the columns are key, title
     """
-    columns, used = list(columns), set(expected)
-    text = f"{source} lacks {len(absent)} of the {plural(len(expected), kind)}, {list_names(absent)}"
+    if option:
+        text = f"column {absent[0]!r} of {option} does not exist"
+    else:
+        text = f"{source} lacks {len(absent)} of the {plural(len(expected), kind)}, {list_names(absent)}"
     if allow_missing:
         return TableProblem(f"{text}; all values are treated as missing")
-    others = [name for name in columns if name not in used]
+    others = [name for name in columns if name not in set(expected)]
     similar = filter(None, (closest(name, others) for name in absent[:MAX_SIMILAR]))
-    hint = ", ".join(map(repr, dict.fromkeys(similar)))
-    hint = f"did you mean {hint}?" if hint else f"it has {plural(len(columns), 'column')}: {list_names(columns)}"
+    names = ", ".join(map(repr, dict.fromkeys(similar)))
+    hint = f"did you mean {names}?" if names else f"the columns are {list_names(columns)}"
     return TableProblem(f"{text}; {hint}", () if allow_missing is None else ALLOW_MISSING)

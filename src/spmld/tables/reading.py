@@ -117,7 +117,7 @@ def table_format(path: StrPath, format: str | None = None) -> str | None:
 
 def with_clean_names(frame: Any) -> Any:
     """Return a table whose column names have no space around them, or raise ValueError if they cannot be used."""
-    frame = frame.rename(columns=lambda column: str(column).strip())
+    frame = frame.set_axis([str(column).strip() for column in frame.columns], axis=1)
     if damaged := [name for name in frame.columns if "\0" in name]:  # NumPy would cut these names
         raise ValueError(f"column names must not contain NUL characters, got {damaged[0]!r}; the file is damaged")
     if not frame.columns.is_unique:
@@ -174,7 +174,8 @@ def _lines(text: str) -> Iterator[tuple[str, Any]]:
 def _list_items(text: str) -> Iterator[tuple[str, Any]]:
     """Yield the place and the value of each item of a JSON list."""
     json.loads(text)  # its errors name the line and the column
-    end, number = text.index("[") + 1, 0
+    end = text.index("[") + 1
+    number = 0
     while text[start := _BETWEEN_ITEMS.match(text, end).end()] != "]":  # type: ignore[union-attr]
         number += 1
         try:

@@ -1,6 +1,6 @@
 """Roles of the columns of a table: labels, tags, identifier, text and columns to ignore."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from typing import Any, Self
@@ -12,15 +12,15 @@ from spmld.labels.separators import Separator
 from spmld.labels.tags import EmptyIs, TagCase, Untagged, check_choice
 from spmld.labels.words import LabelWords, label_words
 from spmld.tables.columns import is_typed
-from spmld.tables.label_columns import no_labels
-from spmld.tables.label_values import (
+from spmld.tables.label_columns import (
     LabelColumns,
     ambiguous_numbers,
+    no_labels,
     notes_on_rest,
     read_label_column,
     read_tag_column,
 )
-from spmld.tables.problems import LIST_OPTIONS, TableProblem, absent_column, absent_columns
+from spmld.tables.problems import LIST_OPTIONS, TableProblem, absent_columns
 
 PREFIX = "label_"
 COLUMN_KINDS = ("text", "number", "category", "date")
@@ -157,7 +157,7 @@ class TableRoles:
         problems = []
         for name, options in self.options_by_column().items():
             if name not in columns:
-                problems.append(absent_column(name, options[0], columns))
+                problems.append(absent_columns([name], columns, option=options[0]))
             elif len(options) > 1 and not (options[0] in COLUMN_KINDS and options[1:] == ["keep"]):
                 problems.append(TableProblem(f"column {name!r} has two roles, {' and '.join(options)}; pass one"))
         if self.annotator is not None and self.id is None:
@@ -168,27 +168,32 @@ class TableRoles:
         return problems
 
 
-def read_label_columns(frame: Any, roles: TableRoles, names: Sequence[str] | None = None) -> LabelColumns:
-    """Read the labels of a table.
+def find_label_columns(names: Iterable[str], columns: Iterable[str], prefix: str = PREFIX) -> dict[str, str]:
+    """Return the column of each label, whose name may have a prefix; labels without a column are left out."""
+    existing = set(columns)
+    by_name = {}
+    for name in names:
+        if prefix + name in existing:
+            by_name[name] = prefix + name
+        elif name in existing:
+            by_name[name] = name
+    return by_name
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Table. Columns that do not exist must have been reported by `TableRoles.find_problems`.
-    roles : TableRoles
-        Roles of the columns.
-    names : sequence of str, optional
-        Names of the labels of a model. By default, all labels of the table.
+
+def read_label_columns(frame: Any, roles: TableRoles, names: Sequence[str] | None = None) -> LabelColumns:
+    """Read the labels of a table, by default all, otherwise those of a model with these names.
+
+    Columns of `roles` that do not exist must have been reported by `TableRoles.find_problems`.
     """
     if roles.tags is not None:
         return read_tag_column(frame, roles, names)
     result = LabelColumns()
     if names is not None:
+        by_name = find_label_columns(names, frame.columns, roles.prefix)
+        if absent := [name for name in names if name not in by_name]:
+            return LabelColumns(problems=[absent_columns(absent, frame.columns, expected=names, kind="label")])
         result.names = list(names)
-        result.columns = [next((c for c in (roles.prefix + name, name) if c in frame.columns), "") for name in names]
-        absent = [name for name, column in zip(names, result.columns, strict=True) if not column]
-        if absent:
-            return LabelColumns(problems=[absent_columns(absent, names, frame.columns, kind="label")])
+        result.columns = list(by_name.values())
     elif roles.labels is not None:
         result.names = result.columns = list(roles.labels)
     else:

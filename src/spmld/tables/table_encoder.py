@@ -22,14 +22,7 @@ from spmld._validation import PositiveInt, Validated
 from spmld.tables import columns
 from spmld.tables.dates import date_formats, date_parts, to_dates
 from spmld.tables.numbers import NumberFormat, NumberTexts
-from spmld.tables.problems import (
-    ALLOW_MISSING,
-    TableError,
-    TableProblem,
-    TableWarning,
-    absent_column,
-    absent_columns,
-)
+from spmld.tables.problems import ALLOW_MISSING, TableError, TableProblem, TableWarning, absent_columns
 
 _Names = list[str] | tuple[str, ...] | str
 
@@ -138,7 +131,8 @@ class TableEncoder(TransformerMixin, Validated):
         if not used:
             reasons = ", ".join(f"{name} ({kind})" for name, kind in self.kinds_.items())
             raise ValueError(f"X must have at least one column of features, got {reasons or 'no columns'}")
-        self.feature_names_in_, self.n_features_in_ = np.array(used, dtype=object), len(used)
+        self.feature_names_in_ = np.array(used, dtype=object)
+        self.n_features_in_ = len(used)
         texts = [name for name in self._columns("number") if not columns.is_typed(frame[name])]
         self.number_formats_ = {name: NumberTexts(frame[name], self.decimal).format for name in texts}
         self.date_formats_ = {name: _date_details(frame[name], self.day_first) for name in self._columns("date")}
@@ -155,12 +149,16 @@ class TableEncoder(TransformerMixin, Validated):
 
         Repeated rows are left out of categories, so that the values of an identifier are distinct.
         """
-        declared = {"text": self.text, "number": self.number, "category": self.category, "date": self.date}
-        passed = {name: kind for kind, names in (*declared.items(), ("dropped", self.drop)) for name in _names(names)}
-        if absent := [name for name in passed if name not in frame.columns]:
-            raise TableError(
-                [absent_column(name, passed[name].replace("dropped", "drop"), frame.columns) for name in absent]
-            )
+        passed: dict[str, str] = {}
+        problems: list[TableProblem] = []
+        for option in ("text", "number", "category", "date", "drop"):
+            value = getattr(self, option)
+            names = [value] if isinstance(value, str) else [str(name) for name in value]
+            passed |= dict.fromkeys(names, "dropped" if option == "drop" else option)
+            absent = [name for name in names if name not in frame.columns]
+            problems += [absent_columns([name], frame.columns, option=option) for name in absent]
+        if problems:
+            raise TableError(problems)
         kind_of = columns.column_kind
         kinds = {name: passed.get(name) or kind_of(frame[name], decimal=self.decimal) for name in frame.columns}
         detected = [name for name, kind in kinds.items() if kind == "category" and name not in passed]
@@ -186,15 +184,13 @@ class TableEncoder(TransformerMixin, Validated):
         """
         check_is_fitted(self)
         frame = _check_frame(X)
-        absent = [name for name in self.feature_names_in_ if name not in frame.columns]
-        if absent:
-            expected: list[str] = self.feature_names_in_.tolist()
-            details: dict[str, Any] = {"kind": "column", "source": "X", "allow_missing": self.allow_missing}
-            problem = absent_columns(absent, expected, frame.columns, **details)
+        used = self.feature_names_in_.tolist()
+        if absent := [name for name in used if name not in frame.columns]:
+            problem = absent_columns(absent, frame.columns, expected=used, source="X", allow_missing=self.allow_missing)
             if not self.allow_missing:
                 raise TableError([problem])
             warnings.warn(TableWarning(problem), stacklevel=2)
-            frame = frame.reindex(columns=expected)
+            frame = frame.reindex(columns=used)
         prepared, unreadable = self._prepare(frame)
         if unreadable and self.strict:
             raise TableError(unreadable)
@@ -216,7 +212,9 @@ class TableEncoder(TransformerMixin, Validated):
             elif block == "categories":
                 names += _category_names(transformer, names_in)
             elif block == "numbers":
-                names += [_number_name(name) for name in transformer.get_feature_names_out(names_in)]
+                for name in transformer.get_feature_names_out(names_in):
+                    column = name.removeprefix("missingindicator_")
+                    names.append(name if column == name else f"{column} (missing)")
         return np.array(names, dtype=object)
 
     def _columns(self, kind: str) -> list[str]:
@@ -230,7 +228,8 @@ class TableEncoder(TransformerMixin, Validated):
         arrays: dict[str, Any] = {}
         unreadable: list[TableProblem] = []
         for name in self.feature_names_in_:
-            column, kind = frame[name], self.kinds_[name]
+            column = frame[name]
+            kind = self.kinds_[name]
             if kind == "number":
                 form = self.number_formats_.get(name, NumberFormat())
                 numbers = columns.to_numbers(column, form, decimal=self.decimal)
@@ -241,13 +240,15 @@ class TableEncoder(TransformerMixin, Validated):
                 dates = to_dates(column, forms)
                 unreadable += columns.find_unreadable(column, dates, kind)
                 arrays |= date_parts(dates, name, hours=hours)
+            elif kind == "category":
+                arrays[name] = columns.to_categories(column).to_numpy(dtype=object)
             else:
-                convert = columns.to_categories if kind == "category" else columns.to_texts
-                arrays[name] = convert(column).to_numpy(dtype=object)
+                arrays[name] = column.astype(object).where(column.notna(), "").astype(str).to_numpy(dtype=object)
         return need("pandas").DataFrame(arrays), unreadable
 
     def _make_transformer(self, prepared: Any, n_samples: int) -> ColumnTransformer:
-        texts, categories = self._columns("text"), self._columns("category")
+        texts = self._columns("text")
+        categories = self._columns("category")
         numbers = [name for name in prepared.columns if name not in {*texts, *categories}]
         blocks: list[tuple[str, Any, Any]] = []
         for name in texts:
@@ -306,12 +307,3 @@ def _category_names(encoder: OneHotEncoder, columns: Sequence[str]) -> list[str]
         names += [f"{column} = {category}" for category in encoder.categories_[i] if category not in rare]
         names += [f"{column} = other"] if rare else []
     return names
-
-
-def _number_name(name: str) -> str:
-    indicator = name.removeprefix("missingindicator_")
-    return name if indicator == name else f"{indicator} (missing)"
-
-
-def _names(names: str | Sequence[str]) -> list[str]:
-    return [names] if isinstance(names, str) else [str(name) for name in names]

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from spmld.app.commands import main
-from spmld.app.review.text_tables import CsvTable
+from spmld.app.review.editable_tables import CsvTable
 from spmld.datasets import make_planted
 from spmld.tables import read_table
 

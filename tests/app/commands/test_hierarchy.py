@@ -161,7 +161,10 @@ def test_a_fit_is_that_of_python(cli):
         ("parent,child\nrock,metal\nmetal,rock\n", "must not have a cycle, got metal > rock > metal; remove one"),
         ("parent,child\nrock,mettal\n", "--hierarchy h.csv: hierarchy has 1 unknown label: 'mettal'; .*'metal'?"),
         ("parent,child\nmusic,rock\n", "unknown label: 'music'.*add them to Y, or remove them from the hierarchy"),
-        ("general,specific\nrock,metal\n", "must have the columns parent and child, got general, specific; rename"),
+        (
+            "general,specific\nrock,metal\n",
+            "lacks 2 of the 2 columns, parent, child; the columns are general, specific; rename",
+        ),
         ("parent,child\n", "it has no pair of a parent and a child; write one in each row"),
         ("", "h.csv is empty, expected a hierarchy of labels"),
         (None, "file h.csv does not exist"),

@@ -5,10 +5,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from spmld.app.commands.review_data import label_form
 from spmld.app.review import Annotation, apply_annotations, open_table
-from spmld.app.review.label_forms import label_columns
+from spmld.app.review.editable_tables import CsvTable
 from spmld.app.review.samples import TableSamples, sample_keys
-from spmld.app.review.text_tables import CsvTable
+from spmld.tables import TableRoles
+from spmld.tables.roles import find_label_columns
 
 VALUES = st.text(alphabet="ab1 \",;\n\té'", max_size=6)
 FIELDS = st.tuples(VALUES, st.booleans())  # and whether it is quoted without need
@@ -75,7 +77,7 @@ def make_table(words, n=40, seed=0):
 @pytest.mark.parametrize("words", [["1", "0", ""], ["yes", "no", ""], ["True", "False", ""], ["1.0", "0.0", ""]])
 def test_decisions_are_written_in_the_words_of_the_column(words):
     table = make_table(words)
-    columns = label_columns(table.columns, ["sad", "calm"])
+    columns = find_label_columns(["sad", "calm"], table.columns)
     keys = TableSamples(table, list(columns.values())).keys
     rng = np.random.default_rng(1)
     answers = {(i, name): rng.choice(["present", "absent"]) for i in range(0, 40, 3) for name in columns}
@@ -92,7 +94,7 @@ def test_decisions_are_written_in_the_words_of_the_column(words):
 
 def test_decisions_follow_reordered_samples():
     table = make_table(["1", "0"])
-    columns = label_columns(table.columns, ["sad", "calm"])
+    columns = find_label_columns(["sad", "calm"], table.columns)
     keys = TableSamples(table, list(columns.values())).keys
     lines = table.content().decode().splitlines()
     reordered = CsvTable("\n".join([lines[0], *reversed(lines[1:])]))
@@ -103,7 +105,7 @@ def test_decisions_follow_reordered_samples():
 
 def test_conflicts_unsure_and_unknown_entries_change_nothing():
     table = make_table(["1", "0"])
-    columns = label_columns(table.columns, ["sad", "calm"])
+    columns = find_label_columns(["sad", "calm"], table.columns)
     key = TableSamples(table, list(columns.values())).keys[0]
     annotations = [Annotation(key, "sad", "present", "ann"), Annotation(key, "sad", "absent", "bob")]
     annotations += [Annotation(key, "calm", "unsure", "ann"), Annotation("gone", "calm", "present", "ann")]
@@ -115,5 +117,5 @@ def test_conflicts_unsure_and_unknown_entries_change_nothing():
 
 
 def test_label_columns_that_do_not_exist():
-    with pytest.raises(ValueError, match="the table lacks 1 of the 2 labels, calm; it has 2 columns: x, label_sad"):
-        label_columns(["x", "label_sad"], ["sad", "calm"])
+    with pytest.raises(ValueError, match="the table lacks 1 of the 2 labels, calm; the columns are x, label_sad"):
+        label_form(CsvTable("x,label_sad\n1,1\n"), TableRoles(), ["sad", "calm"], None)

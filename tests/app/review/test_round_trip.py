@@ -12,7 +12,7 @@ import pytest
 
 from spmld.app.commands import main
 from spmld.app.review import Annotation, apply_annotations, open_table
-from spmld.app.review.text_tables import JsonTable
+from spmld.app.review.editable_tables import JsonTable
 
 N = 40
 RNG = np.random.default_rng(0)

@@ -11,8 +11,8 @@ import pytest
 
 from spmld.app.review import AnnotationStore, ReviewServer
 from spmld.app.review.annotations import resolve
+from spmld.app.review.editable_tables import CsvTable, JsonTable
 from spmld.app.review.samples import TableSamples
-from spmld.app.review.text_tables import CsvTable, JsonTable
 from tests.app.review.cases import EVIL, make_session, send, serve
 
 

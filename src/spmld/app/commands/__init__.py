@@ -5,7 +5,10 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from spmld._io import shorten
+from spmld._io import need, shorten
+
+INTERRUPTED = 130
+"""Exit status after Ctrl-C."""
 
 
 def main(args: Sequence[str] | None = None) -> None:
@@ -26,36 +29,43 @@ def main(args: Sequence[str] | None = None) -> None:
     Traceback (most recent call last):
     SystemExit: 0
     """
+    unreadable: dict[str, Any] = {}  # values that cannot be read, which are counted over the blocks of a file
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        problem = getattr(message, "problem", None)  # of a TableWarning
+        if problem is None:
+            _print_error(f"warning: {message}", 0)
+        elif ("strict", "True") in problem.options:
+            old = unreadable.get(problem.column)
+            unreadable[problem.column] = problem if old is None else old + problem
+        else:
+            _print_note(problem)
+
     with warnings.catch_warnings():
-        notes = _Notes()
-        warnings.showwarning = notes.show
+        warnings.showwarning = show
         try:
-            status = _run(args)
+            click = need("click", "cli")
+            need("rich", "cli")
+            from spmld.app.commands.group import spmld
+
+            status = spmld.main(args, prog_name="spmld", standalone_mode=False) or 0
         except KeyboardInterrupt as interruption:
-            status = _print_error(str(interruption) or "interrupted", 130)
+            status = _print_error(str(interruption) or "interrupted", INTERRUPTED)
         except (ValueError, FileNotFoundError) as error:
-            status = _print_problems(error) if hasattr(error, "problems") else _print_error(str(error), 2)
+            describe = getattr(error, "describe", None)  # of a TableError, one line for each problem
+            status = _print_error(str(error), 2) if describe is None else 2
+            if describe is not None:
+                print("spmld:", describe(), file=sys.stderr)
         except (OSError, ImportError, MemoryError) as error:
             status = _print_error(str(error) or type(error).__name__, 1)
-        notes.close()
+        except click.ClickException as error:
+            error.show()
+            status = error.exit_code
+        except click.Abort as abort:  # click's name for Ctrl-C
+            status = _print_error(str(abort.__cause__ or "") or "interrupted", INTERRUPTED)
+        for problem in unreadable.values():
+            _print_note(problem)
     raise SystemExit(status)
-
-
-def _run(args: Sequence[str] | None) -> int:
-    try:
-        import click
-        import rich  # noqa: F401
-    except ImportError as error:
-        return _print_error(f'{error.name} is not installed; install it with: pip install "spmld[cli]"', 1)
-    from spmld.app.commands.group import spmld
-
-    try:
-        return spmld.main(args, prog_name="spmld", standalone_mode=False) or 0
-    except click.ClickException as error:
-        error.show()
-        return error.exit_code
-    except click.Abort as abort:  # click's name for Ctrl-C
-        raise KeyboardInterrupt(*getattr(abort.__cause__, "args", ())) from None
 
 
 def _print_error(text: str, status: int) -> int:
@@ -64,35 +74,6 @@ def _print_error(text: str, status: int) -> int:
     return status
 
 
-def _print_problems(error: Any) -> int:
-    """Print all problems of a table, one in each line, with the options that solve them."""
-    print("spmld:", error.describe(), file=sys.stderr)
-    return 2
-
-
 def _print_note(problem: Any) -> None:
     """Print a note of a table as one line."""
     print("spmld: note:", *problem.describe(command_line=True).split(), file=sys.stderr)
-
-
-class _Notes:
-    """Warnings as lines of standard error. Values that cannot be read are counted over the blocks of a file."""
-
-    def __init__(self) -> None:
-        self.unreadable: dict[str, Any] = {}
-
-    def show(self, message: Warning | str, *_: Any, **__: Any) -> None:
-        """Print a warning, or keep the values that it counts."""
-        problem = getattr(message, "problem", None)  # of a TableWarning
-        if problem is None:
-            _print_error(f"warning: {message}", 0)
-        elif ("strict", "True") in problem.options:
-            old = self.unreadable.get(problem.column)
-            self.unreadable[problem.column] = problem if old is None else old + problem
-        else:
-            _print_note(problem)
-
-    def close(self) -> None:
-        """Print the counts."""
-        for problem in self.unreadable.values():
-            _print_note(problem)

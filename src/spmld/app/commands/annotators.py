@@ -42,7 +42,8 @@ def annotators(data: Source, top: int, out: str | None, as_json: bool, force: bo
 
     output = Output.from_options(out, False, force)
     dataset = data.load_part()
-    answers, has_features = dataset.answers, dataset.X.shape[1] > 0
+    answers = dataset.answers
+    has_features = dataset.X.shape[1] > 0
     if answers.counts.max() < 2:
         raise ValueError(f"{data.path} must have entries with answers of several annotators, got at most one for each")
     if len(np.unique(answers.signs[answers.signs != 0])) < 2:
@@ -54,17 +55,20 @@ def annotators(data: Source, top: int, out: str | None, as_json: bool, force: bo
         consensus = fit_consensus(dataset.X, answers) if has_features else find_consensus(answers)
     if out is not None:
         output.write([_consensus_table(consensus, dataset)])
-    summary, quality = _summarize(consensus), consensus.annotator_quality()
+    summary = _summarize(consensus)
+    quality = consensus.annotator_quality()
     quality.sort(key=lambda row: -row["error_rate"])
-    samples, labels = dataset.sample_names, dataset.label_names
-    following = [
-        {"sample": samples[i], "label": labels[j], "annotator": answers.names[a], "gain": round(gain, DIGITS)}
-        for i, j, a, gain in consensus.next_answers(top)
-    ]
+    following = []
+    for i, j, a, gain in consensus.next_answers(top):
+        entry = {"sample": dataset.sample_names[i], "label": dataset.label_names[j]}
+        following.append({**entry, "annotator": answers.names[a], "gain": round(gain, DIGITS)})
     if as_json:
         print_json({"name": dataset.name, **summary, "annotators": quality, "next": following})
         return
-    rows = [[row["annotator"], row["n_answers"], *(_format_rate(row, kind) for kind in _RATES)] for row in quality]
+    rows = []
+    for row in quality:
+        rates = [_format_rate(row[kind], *row[f"{kind}_interval"]) for kind in _RATES]
+        rows.append([row["annotator"], row["n_answers"], *rates])
     print_table(TextTable(["annotator", "answers", *_RATES], rows, title="Annotators, with 90 % intervals"))
     if following:
         click.echo()
@@ -76,7 +80,8 @@ def annotators(data: Source, top: int, out: str | None, as_json: bool, force: bo
 
 def _consensus_table(consensus: Consensus, data: Dataset) -> TextTable:
     """Return the probability and the number of answers of each answered entry."""
-    counts, p = consensus.labels.counts.astype(int), consensus.probabilities
+    counts = consensus.labels.counts.astype(int)
+    p = consensus.probabilities
     rows = [
         [data.sample_names[i], data.label_names[j], round(float(p[i, j]), DIGITS), int(counts[i, j])]
         for i, j in np.argwhere(counts)
@@ -105,6 +110,5 @@ def _describe(summary: dict[str, Any], has_features: bool) -> str:
     )
 
 
-def _format_rate(row: dict[str, Any], kind: str) -> TableCell:
-    rate, low, high = (format_rate(value, 2) for value in (row[kind], *row[f"{kind}_interval"]))
-    return TableCell(f"{rate} ({low}-{high})", row[kind])
+def _format_rate(rate: float, low: float, high: float) -> TableCell:
+    return TableCell(f"{format_rate(rate, 2)} ({format_rate(low, 2)}-{format_rate(high, 2)})", rate)

@@ -15,9 +15,8 @@ from spmld.app.commands.printing import check_output_path, print_json, print_mes
 from spmld.app.commands.review_data import describe_unmatched, label_form, open_editable, read_answers
 from spmld.app.review import apply_annotations
 from spmld.app.review.applying import Applied
+from spmld.app.review.editable_tables import EditableTable, check_extension, to_text, without_gz
 from spmld.app.review.label_forms import TagColumn
-from spmld.app.review.tables import check_extension, without_gz
-from spmld.app.review.text_tables import EditableTable, to_text
 from spmld.datasets.frames import identifier_text
 
 

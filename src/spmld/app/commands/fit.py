@@ -82,7 +82,8 @@ def fit(
       spmld fit answers.csv --annotator person --id song_id -o songs.skops
       spmld fit songs.csv --tags tags --hierarchy genres.csv -o songs.skops
     """
-    settings, decision = parse_params(params), parse_decision(decision, precisions, thresholds)
+    settings = parse_params(params)
+    decision = parse_decision(decision, precisions, thresholds)
     if decision is not None and "decision" in settings:
         raise ValueError("--param decision cannot be combined with other options for decisions; pass one of them")
     if keep_data and method != "SelfPacedEnsemble":
@@ -115,15 +116,16 @@ def _held_out_quality(model: Any, data: Dataset, seed: int, weights: Any = None)
     from spmld.estimators import FeatureScaler
     from spmld.model_selection.cross_fitting import cross_fit, make_folds
 
-    weak = data.roles is not None and data.roles.untagged == "weak"
-    Y, Y_true = frames(data)[1], np.where(np.isnan(data.Y), 0, data.Y) if weak else data.Y
     if len(data.Y) < 2 * QUALITY_FOLDS:
         return {}
+    weak = data.roles is not None and data.roles.untagged == "weak"
+    Y_true = np.where(np.isnan(data.Y), 0, data.Y) if weak else data.Y
+    Y = frames(data)[1]
     folds = make_folds(QUALITY_FOLDS, data.X, data.Y, random_state=seed)
     if any(np.isnan(data.Y[train]).all() for train, _ in folds):
         return {}
-    estimators = {"model": without_decision(model), BASELINES[0]: LabelPrior()}
-    estimators[BASELINES[1]] = make_pipeline(FeatureScaler(), MaskedLogistic(C=10.0))
+    baselines = [LabelPrior(), make_pipeline(FeatureScaler(), MaskedLogistic(C=10.0))]
+    estimators = {"model": without_decision(model), **dict(zip(BASELINES, baselines, strict=True))}
     quality = {}
     for name, estimator in estimators.items():
         scores = getattr(estimator, "out_of_fold_scores_", None)
@@ -144,25 +146,27 @@ def _describe_fit(model: Any, out: str, source: Source, data: Dataset, summary: 
     n, l = data.Y.shape
     size = f"{plural(l, 'label')} of {plural(n, 'sample')}"
     fitted = f"{summary['method']} fitted to {size} in {summary['seconds']:.1f} s"
-    lines = {
-        out: f"{fitted} ({_frequencies(data, summary)})",
-        "observed": f"{summary['observed']:.0%} of {data.Y.size:,} entries; features: {_features(data)}"
-        + _repeated(model),
-        **({"annotators": _describe_annotators(summary)} if data.answers is not None else {}),
-        **({"columns": list_columns(data.columns)} if data.columns else {}),
-        "settings": ", ".join(_settings(model, summary)) or "defaults",
-        **({"decisions": _describe_precisions(summary)} if "precision" in summary else {}),
-        "held-out": _quality(summary),
-        "next": _next_steps(out, source, summary),
-    }
-    return [f"{name}: {text}" for name, text in lines.items()]
-
-
-def _describe_annotators(summary: dict[str, Any]) -> str:
-    labels = "no entry has several answers, so that the labels are the answers"
-    if summary["agreement"] is not None:
-        labels = f"{summary['agreement']:.0%} of the pairs of answers to an entry agree; the labels are the consensus"
-    return f"{summary['annotators']}, with {summary['answers']:,} answers; {labels}"
+    features = f"{data.X.shape[1]} numbers"
+    if data.encoder is not None:
+        features = f"{data.X.shape[1]} from {plural(data.encoder.n_features_in_, 'column')}"
+    n_repeated = getattr(base_estimator(model), "n_repeated_samples_", 0)
+    repeated = f"; identical to an earlier sample: {plural(n_repeated, 'sample')}" if n_repeated else ""
+    lines = [
+        f"{out}: {fitted} ({_frequencies(data, summary)})",
+        f"observed: {summary['observed']:.0%} of {data.Y.size:,} entries; features: {features}{repeated}",
+    ]
+    if data.answers is not None:
+        labels = "no entry has several answers, so that the labels are the answers"
+        if summary["agreement"] is not None:
+            agreement = f"{summary['agreement']:.0%} of the pairs of answers to an entry agree"
+            labels = f"{agreement}; the labels are the consensus"
+        lines.append(f"annotators: {summary['annotators']}, with {summary['answers']:,} answers; {labels}")
+    if data.columns:
+        lines.append(f"columns: {list_columns(data.columns)}")
+    lines.append(f"settings: {', '.join(_settings(model, summary)) or 'defaults'}")
+    if "precision" in summary:
+        lines.append(f"decisions: {_describe_precisions(summary)}")
+    return [*lines, f"held-out: {_quality(summary)}", f"next: {_next_steps(out, source, summary)}"]
 
 
 def _frequencies(data: Dataset, summary: dict[str, Any]) -> str:
@@ -176,21 +180,10 @@ def _frequencies(data: Dataset, summary: dict[str, Any]) -> str:
     return shown + (", ..." if data.Y.shape[1] > 3 else "")
 
 
-def _features(data: Dataset) -> str:
-    if data.encoder is None:
-        return f"{data.X.shape[1]} numbers"
-    return f"{data.X.shape[1]} from {plural(data.encoder.n_features_in_, 'column')}"
-
-
-def _repeated(model: Any) -> str:
-    """Return how many samples the model has found to be identical to an earlier one."""
-    count = getattr(base_estimator(model), "n_repeated_samples_", 0)
-    return f"; identical to an earlier sample: {plural(count, 'sample')}" if count else ""
-
-
 def _settings(model: Any, summary: dict[str, Any]) -> list[str]:
     """Return the selected settings of the ensemble, and the estimates and the decision in the summary of a fit."""
-    settings, base = [], base_estimator(model)
+    settings = []
+    base = base_estimator(model)
     for view, weight in getattr(base, "view_weights_", {}).items():
         params = ", ".join(f"{SETTINGS.get(name, name)} {value:g}" for name, value in base.params_[view].items())
         settings.append(f"view {view} {weight:.0%}{f' ({params})' if params else ''}")

@@ -22,6 +22,8 @@ from spmld.estimators.progress import max_iterations
 from spmld.metrics import label_ranking_average_precision, macro_auc, ranking_loss
 from spmld.model_selection import ThresholdClassifier
 
+SUMMARY_DIGITS = 6
+"""Number of decimals in the summary of a model."""
 _TITLES = {"label_ranking_average_precision": "average precision", "macro_auc": "AUC"}
 
 
@@ -40,10 +42,12 @@ def fit_model(model: Any, data: Dataset, method: str, entry_weight: Any = None) 
     """Fit a model with a progress bar if it has iterations, otherwise with a spinner, and return the seconds."""
     X, Y = frames(data)
     base = base_estimator(model)
-    options = {"trusted": data.trusted if base.uses_trusted() else None, "entry_weight": entry_weight}
-    options = {name: value for name, value in options.items() if value is not None}
+    options = {} if entry_weight is None else {"entry_weight": entry_weight}
+    if data.trusted is not None and base.uses_trusted():
+        options["trusted"] = data.trusted
     fits = model.cv + 1 if isinstance(model, ThresholdClassifier) else 1
-    start, total = time.perf_counter(), max_iterations(base)
+    start = time.perf_counter()
+    total = max_iterations(base)
     # Most fits end before the maximum number of iterations, so the time left on the bar is an upper bound.
     with progress_bar(None if total is None else total * fits, f"fitting {method}") as advance:
         if total is None:
@@ -61,7 +65,7 @@ def quality_metrics(Y: Any, scores: Any) -> dict[str, float]:
     metrics = (ranking_loss, label_ranking_average_precision) if Y.shape[1] > 1 else (macro_auc,)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
-        return {metric.__name__: round(float(metric(Y, scores)), 6) for metric in metrics}
+        return {metric.__name__: round(float(metric(Y, scores)), SUMMARY_DIGITS) for metric in metrics}
 
 
 def metric_title(name: str) -> str:
@@ -85,21 +89,23 @@ def save_model(
     summary has the options of the file and the roles of its columns, which are used for new data, too. Training data
     that the model keeps get the identifiers of the samples.
     """
-    tables = {
-        "columns": dataset.columns,
-        "table": dataset.roles and dataset.roles.to_dict(),
-        "file": source.file_settings,
-    }
+    roles = None if dataset.roles is None else dataset.roles.to_dict()
+    tables = {"columns": dataset.columns, "table": roles, "file": source.file_settings}
+    answers: dict[str, Any] = {}
+    if dataset.answers is not None:
+        several = dataset.answers.counts.max() > 1
+        answers = {"annotators": len(dataset.answers.names), "answers": int(dataset.answers.counts.sum())}
+        answers["agreement"] = round(dataset.answers.agreement, SUMMARY_DIGITS) if several else None
     summary = {
         "data": source.name,
         "method": method,
         "n_samples": int(dataset.X.shape[0]),
         "n_features": int(dataset.X.shape[1]),
         "n_labels": int(dataset.Y.shape[1]),
-        "observed": round(float(1 - np.isnan(dataset.Y).mean()), 6),
+        "observed": round(float(1 - np.isnan(dataset.Y).mean()), SUMMARY_DIGITS),
         "seconds": round(seconds, 3),
         **{name: content for name, content in tables.items() if content},
-        **_describe_answers(dataset),
+        **answers,
         **_estimates(base_estimator(model), dataset),
         **_decision(model if isinstance(model, ThresholdClassifier) else base_estimator(model), dataset),
         **details,
@@ -111,20 +117,10 @@ def save_model(
     if dataset.encoder is not None:
         from sklearn.pipeline import Pipeline
 
-        model, names = Pipeline([("encoder", dataset.encoder), ("estimator", model)]), None
+        model = Pipeline([("encoder", dataset.encoder), ("estimator", model)])
+        names = None
     spmld.save(model, path, label_names=dataset.label_names, feature_names=names, summary=summary)
     return summary
-
-
-def _describe_answers(data: Dataset) -> dict[str, Any]:
-    if data.answers is None:
-        return {}
-    several = data.answers.counts.max() > 1
-    return {
-        "annotators": len(data.answers.names),
-        "answers": int(data.answers.counts.sum()),
-        "agreement": round(data.answers.agreement, 6) if several else None,
-    }
 
 
 def _estimates(model: Any, data: Dataset) -> dict[str, Any]:
@@ -135,13 +131,13 @@ def _estimates(model: Any, data: Dataset) -> dict[str, Any]:
     """
     estimates: dict[str, Any] = {}
     priors = zip(data.label_names, getattr(model, "class_prior_", ()), strict=False)
-    if estimated := {str(name): round(float(prior), 6) for name, prior in priors if not np.isnan(prior)}:
+    if estimated := {str(name): round(float(prior), SUMMARY_DIGITS) for name, prior in priors if not np.isnan(prior)}:
         estimates["class_prior"] = estimated
     if data.trusted is not None and base_estimator(model).uses_trusted():
         estimates["trusted_entries"] = int(data.trusted.sum())
     for name in NOISE_RATES:
         if np.any(rates := getattr(model, f"{name}_", 0)):
-            estimates[name] = round(float(np.mean(rates)), 6)
+            estimates[name] = round(float(np.mean(rates)), SUMMARY_DIGITS)
     return estimates
 
 
@@ -149,12 +145,11 @@ def _decision(model: Any, data: Dataset) -> dict[str, Any]:
     """Return the decision, and the thresholds and held-out precisions of labels with a decision of their own."""
     if "decision" not in model.get_params():
         return {}
-    precisions = {
-        data.label_names[label] if isinstance(label, int) else label: {
-            name: None if np.isnan(value) else round(value, 6) for name, value in result._asdict().items()
-        }
-        for label, result in model.decision_rule_.label_precisions_.items()
-    }
+    precisions: dict[Any, Any] = {}
+    for label, result in model.decision_rule_.label_precisions_.items():
+        values = result._asdict().items()
+        numbers = {name: None if np.isnan(value) else round(value, SUMMARY_DIGITS) for name, value in values}
+        precisions[data.label_names[label] if isinstance(label, int) else label] = numbers
     if not precisions or not isinstance(model.decision, dict):
         return {"decision": model.decision, **({"precision": precisions} if precisions else {})}
     return {"decision": dict(zip(precisions, model.decision.values(), strict=True)), "precision": precisions}

@@ -41,7 +41,9 @@ class _LazyGroup(click.Group):
             return None
         return getattr(importlib.import_module(f"spmld.app.commands.{_MODULES.get(name, name)}"), name)
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command; the error for an unknown one suggests the closest."""
         if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
             from spmld._validation import did_you_mean

@@ -41,7 +41,8 @@ def info(model: str | None, as_json: bool) -> None:
         del shown["libraries"]
     else:
         description = spmld.model_info(model)
-        content, shown = asdict(description), _describe_model(description)
+        content = asdict(description)
+        shown = _describe_model(description)
     print_result(content, TextTable(["name", "value"], list(shown.items())), as_json)
 
 
@@ -77,11 +78,10 @@ def _describe_model(info: ModelInfo) -> dict[str, Any]:
     """Return the description of a model as text."""
     summary = dict(info.summary)
     lines: dict[str, Any] = {"model": info.estimator, **_changed_params(info)}
-    for kind, names, count in (
-        ("features", info.feature_names, info.n_features),
-        ("labels", info.label_names, info.n_labels),
-    ):
-        lines[kind] = f"{count}: {list_first(names, 20)}" if names else count
+    for kind in ("feature", "label"):
+        names = getattr(info, f"{kind}_names")
+        count = getattr(info, f"n_{kind}s")
+        lines[f"{kind}s"] = f"{count}: {list_first(names, 20)}" if names else count
     lines |= {"columns": list_columns(summary.pop("columns"))} if summary.get("columns") else {}
     known = ("n_features", "n_labels")  # they are above
     lines |= {_words(name): _to_text(value) for name, value in summary.items() if name not in known}

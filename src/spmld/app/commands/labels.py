@@ -22,8 +22,8 @@ from spmld.app.commands.printing import (
     progress_bar,
 )
 from spmld.app.commands.review_data import complete_with_model, label_form, open_editable
+from spmld.app.review.editable_tables import check_extension, without_gz
 from spmld.app.review.label_forms import TagColumn
-from spmld.app.review.tables import check_extension, without_gz
 from spmld.estimators import Completion
 
 TOP = 20
@@ -62,7 +62,8 @@ def audit(source: Source, method: str | None, top: int, folds: int, seed: int, o
     if out:
         with writing(out) as part:
             part.write_text(TextTable.from_frame(issues.table()).to_csv(), encoding="utf-8", newline="")
-    entries, labels = issues.table(top), issues.per_label()
+    entries = issues.table(top)
+    labels = issues.per_label()
     if as_json:
         records = {"issues": entries.to_dict("records"), "per label": labels.to_dict("records")}
         print_json({"name": data.name, "range": list(issues.total_range), **records})

@@ -6,6 +6,7 @@ import shlex
 import sys
 import warnings
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -24,7 +25,7 @@ from spmld.datasets.hierarchies import resolve_contradictions, with_hierarchy
 from spmld.labels.separators import show_separators
 from spmld.tables import TableEncoder, TableError, TableRoles, TableWarning, read_table
 from spmld.tables.problems import TableProblem
-from spmld.tables.reading import TABLE_FORMATS, check_options, table_format
+from spmld.tables.reading import TABLE_FORMATS, check_options, read_table_blocks, table_format
 from spmld.tables.roles import PREFIX, read_label_columns
 
 if TYPE_CHECKING:
@@ -123,7 +124,12 @@ class Source:
             name = self.name.partition(".")[0]
             data = from_frame(frame, name=name, source=self.path, **{**self.roles, "trusted": column})
             if data.roles.tags is not None:
-                warnings.warn(TableWarning(TableProblem(describe_tags(data.roles))), stacklevel=2)
+                tags = data.roles.tags
+                used = show_separators(data.roles.tag_sep or ())
+                separated = f"tags of {tags!r} are separated by {used}; " if used else ""
+                meaning = "a negative of lower weight" if data.roles.untagged == "weak" else data.roles.untagged
+                text = f"{separated}a tag that is not listed in {tags!r} is {meaning} (see --untagged)"
+                warnings.warn(TableWarning(TableProblem(text)), stacklevel=2)
         is_read = column is not None and column.removeprefix(data.roles.prefix) not in data.label_names
         if self.trusted is not None and not is_read:
             data = replace(data, trusted=self.read_trusted(data))
@@ -142,13 +148,15 @@ class Source:
 
     def read_table(self, kind: str) -> Any:
         """Return the table as a DataFrame."""
-        return read_table(self.path, format=kind, **self.file_options(kind))
+        (frame,) = self.read_blocks(kind, None)
+        return frame
 
-    def file_options(self, kind: str) -> dict[str, Any]:
-        """Return the options of the reader of tables, or raise ValueError if one does not apply to the format."""
+    def read_blocks(self, kind: str, n_rows: int | None) -> Iterator[Any]:
+        """Yield the table as DataFrames of `n_rows` rows, or raise ValueError for options of other formats."""
         options = {name: value for name, value in self.options.items() if name != "format"}
         check_options(options, accepted_options(kind), f"{self.path} is read as {kind}")
-        return {name: options[name] for name in TABLE_FORMATS[kind].options if name in options}
+        used = {name: options[name] for name in TABLE_FORMATS[kind].options if name in options}
+        yield from read_table_blocks(self.path, format=kind, n_rows=n_rows, **used)
 
     def load_part(self, folds: int | None = None) -> Dataset:
         """Load the samples to fit on: the part, or all if there is no official split."""
@@ -168,7 +176,12 @@ class Source:
     def prepare(self, data: Dataset) -> Dataset:
         """Return the data for a fit: missing features are encoded, and labels do not contradict their hierarchy."""
         if not sp.issparse(data.X) and np.isnan(data.X).any():
-            data = _encode_missing(data)
+            table = frames(data)[0]
+            encoder = TableEncoder(number=list(table.columns[table.notna().any()])).fit(table)
+            names = list(encoder.get_feature_names_out())
+            data = replace(
+                data, X=encoder.transform(table), feature_names=names, encoder=encoder, columns=encoder.kinds_
+            )
             print_message(f"spmld: note: {self.path} has missing features, which are replaced by medians")
         self.check_finite(data.X, list(data.feature_names), "fill them, or remove the column with --drop")
         if data.hierarchy is None:
@@ -245,14 +258,6 @@ def _match_samples(file: str, frame: Any, mask: NDArray[np.bool_], data: Dataset
     return marked[~marked.index.duplicated()].reindex(rows, fill_value=False).to_numpy()
 
 
-def _encode_missing(data: Dataset) -> Dataset:
-    """Return a data set of numbers, some of which are missing, with the encoder of a table."""
-    table = frames(data)[0]
-    encoder = TableEncoder(number=list(table.columns[table.notna().any()])).fit(table)
-    X, encoded_names = encoder.transform(table), list(encoder.get_feature_names_out())
-    return replace(data, X=X, feature_names=encoded_names, encoder=encoder, columns=encoder.kinds_)
-
-
 def frames(data: Dataset) -> tuple[Any, Any]:
     """Return features and labels as DataFrames, so that a model stores their names.
 
@@ -263,19 +268,3 @@ def frames(data: Dataset) -> tuple[Any, Any]:
     plain = sp.issparse(data.X) or data.encoder is not None
     X = data.X if plain else pandas.DataFrame(data.X, columns=list(data.feature_names), index=index)
     return X, pandas.DataFrame(data.Y, columns=list(data.label_names), index=index)
-
-
-def describe_tags(roles: TableRoles) -> str:
-    """Return how tags are read, for a message.
-
-    Examples
-    --------
-    >>> from spmld.app.commands.loading import describe_tags
-    >>> from spmld.tables import TableRoles
-    >>> describe_tags(TableRoles(tags="tags", tag_sep=";"))
-    "tags of 'tags' are separated by ';'; a tag that is not listed in 'tags' is negative (see --untagged)"
-    """
-    meaning = {"negative": "negative", "weak": "a negative of lower weight", "missing": "missing"}[roles.untagged]
-    used = show_separators(roles.tag_sep or ())
-    separated = f"tags of {roles.tags!r} are separated by {used}; " if used else ""
-    return f"{separated}a tag that is not listed in {roles.tags!r} is {meaning} (see --untagged)"

@@ -1,13 +1,13 @@
 """Models in files, and data in the form that a model expects."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import Pipeline
 
 from spmld._io import need
 from spmld._validation import plural
@@ -18,14 +18,13 @@ from spmld.datasets.files import file_format
 from spmld.datasets.frames import numeric_columns, sample_names
 from spmld.datasets.hierarchies import resolve_contradictions
 from spmld.datasets.libsvm import read_libsvm_features
-from spmld.tables import TableError, TableRoles
-from spmld.tables.label_values import read_label_column
+from spmld.export import ModelInfo, load, model_info
+from spmld.inspection.model_parts import encoder_of
+from spmld.tables import TableEncoder, TableError, TableRoles
+from spmld.tables.label_columns import read_label_column
 from spmld.tables.problems import TableProblem, absent_columns
-from spmld.tables.reading import BLOCK_ROWS, read_table_blocks
-from spmld.tables.roles import read_label_columns
-
-if TYPE_CHECKING:
-    from spmld.export import ModelInfo
+from spmld.tables.reading import BLOCK_ROWS
+from spmld.tables.roles import find_label_columns, read_label_columns
 
 
 @dataclass(frozen=True)
@@ -49,12 +48,13 @@ class MatchedData:
         """Return the identifier of a sample, or its number."""
         return index if self.sample_names is None else self.sample_names[index]
 
-    def resolve_contradictions(self, model: Any) -> MatchedData:
+    def resolve_contradictions(self, model: Any) -> Self:
         """Return the data with labels that do not contradict the hierarchy of a model, if it has one."""
         hierarchy = getattr(model, "hierarchy_", None)
         if hierarchy is None:
             return self
-        Y, names = self.Y, self.label_names
+        Y = self.Y
+        names = self.label_names
         if self.roles is not None and self.roles.tags is not None:  # a label that is no tag is positive if one below is
             positive = Y == 1
             Y = np.where(~positive.any(axis=0) & (positive @ hierarchy.ancestors(names)), 1.0, Y)
@@ -67,47 +67,31 @@ def open_model(path: str, trusted_types: tuple[str, ...] = (), source: Source | 
     The encoder of the model has the options --strict, --decimal and --allow-missing of the source. The features in the
     description do not include columns that the encoder drops.
     """
-    from sklearn.compose import ColumnTransformer
-
-    from spmld.export import load, model_info
-    from spmld.inspection.model_parts import encoder_of
-
     if source is not None and source.hierarchy is not None:
         raise ValueError(f"--hierarchy {source.hierarchy} cannot be combined with {path}, which has the one of its fit")
-    model, info = load(path, trusted=trusted_types), model_info(path)
+    model = load(path, trusted=trusted_types)
+    info = model_info(path)
     if source is not None:
         options = {name: source.options[name] for name in ("strict", "decimal") if name in source.options}
         set_encoder(model, allow_missing=source.allow_missing, **options)
     encoder = encoder_of(model)
     if isinstance(encoder, ColumnTransformer) and info.feature_names is not None:
-        info = replace(info, feature_names=_used_columns(encoder))
+        indices = encoder._transformer_to_input_indices
+        used = {i for name, step, _ in encoder.transformers_ if str(step) != "drop" for i in indices.get(name, ())}
+        names = [str(name) for i, name in enumerate(encoder.feature_names_in_) if i in used]
+        info = replace(info, feature_names=names)
     return model, info
 
 
 def set_encoder(model: Any, **parameters: Any) -> None:
     """Set parameters of the encoder of tables in a pipeline, if it has one."""
-    from sklearn.pipeline import Pipeline
-
-    from spmld.tables import TableEncoder
-
     for step in model if isinstance(model, Pipeline) else ():
         if isinstance(step, TableEncoder):
             step.set_params(**parameters)
 
 
-def _used_columns(encoder: Any) -> list[str]:
-    """Return the columns that a ColumnTransformer does not drop."""
-    indices = encoder._transformer_to_input_indices
-    used = {i for name, step, _ in encoder.transformers_ if str(step) != "drop" for i in indices.get(name, ())}
-    return [str(name) for i, name in enumerate(encoder.feature_names_in_) if i in used]
-
-
 def split_encoder(model: Any, X: Any, path: str) -> tuple[Any, Any]:
     """Return the model without the encoder of a table, and the encoded features of the table in the file `path`."""
-    from sklearn.pipeline import Pipeline
-
-    from spmld.inspection.model_parts import encoder_of
-
     if not isinstance(model, Pipeline) or encoder_of(model[0]) is None:
         return model, X
     with problems_of(path):
@@ -131,13 +115,15 @@ def match(source: Source, path: str, info: ModelInfo, *, labels: bool, completin
     negatives in a fit are negatives here, or missing if labels are completed.
     """
     source = source.like_fit(info)
-    kind, named = source.table_kind, info.encoded or info.label_names is not None or not labels
+    kind = source.table_kind
+    named = info.encoded or info.label_names is not None or not labels
     if kind is not None and info.feature_names is not None and named:
         if source.part not in (None, "all"):
             raise ValueError(f"--part {source.part} needs an official split, which {source.path} does not have")
         return _match_table(source, source.read_table(kind), info, labels=labels, completing=completing)
     data = source.select(source.load(), "test")
-    X, Y = data.X[:, _order(source, "feature", data.feature_names, info.feature_names)], None
+    X = data.X[:, _order(source, "feature", data.feature_names, info.feature_names)]
+    Y = None
     if info.encoded:
         X = need("pandas").DataFrame(X, columns=info.feature_names)
     if labels:
@@ -155,7 +141,8 @@ def match_update(source: Source, path: str, info: ModelInfo) -> MatchedData:
     did not have are ignored, which a note says.
     """
     source = source.like_fit(info)
-    kind, verified = source.table_kind, source.trusted
+    kind = source.table_kind
+    verified = source.trusted
     if kind is None:
         data = source.load()
         X = data.X[:, _order(source, "feature", data.feature_names, info.feature_names)]
@@ -193,9 +180,9 @@ def _labels_of_update(source: Source, columns: Any, roles: TableRoles, known: li
         if roles.labels is None:
             chosen = [name for name in columns if name.startswith(roles.prefix) and name not in roles.drop]
             new += [name.removeprefix(roles.prefix) for name in chosen]
-        present = [name for name in known if name in columns or roles.prefix + name in columns]
+        present = list(find_label_columns(known, columns, roles.prefix))
         if not present and not new:
-            raise TableError([absent_columns(known, known, columns, kind="label")], source.path)
+            raise TableError([absent_columns(known, columns, expected=known, kind="label")], source.path)
         known = present
     return list(dict.fromkeys([*known, *new]))
 
@@ -207,10 +194,11 @@ def match_blocks(source: Source, path: str, info: ModelInfo) -> Iterator[Matched
     whole.
     """
     source = source.like_fit(info)
-    kind, all_samples = source.table_kind, source.part in (None, "all")
+    kind = source.table_kind
+    all_samples = source.part in (None, "all")
     if all_samples and kind is not None and info.feature_names is not None:
         offset = 0
-        for frame in read_table_blocks(source.path, format=kind, n_rows=BLOCK_ROWS, **source.file_options(kind)):
+        for frame in source.read_blocks(kind, BLOCK_ROWS):
             yield _match_table(source, frame, info, labels=False, offset=offset)
             offset += len(frame)
         return
@@ -218,7 +206,8 @@ def match_blocks(source: Source, path: str, info: ModelInfo) -> Iterator[Matched
         whole = MatchedData(read_libsvm_features(source.path, info.n_features or 0), None, _label_names(info))
     else:
         whole = match(source, path, info, labels=False)
-    for rows in [slice(start, start + BLOCK_ROWS) for start in range(0, whole.X.shape[0], BLOCK_ROWS)]:
+    for start in range(0, whole.X.shape[0], BLOCK_ROWS):
+        rows = slice(start, start + BLOCK_ROWS)
         samples = None if whole.sample_names is None else whole.sample_names[rows]
         yield replace(whole, X=whole.X[rows], sample_names=samples)
 
@@ -243,10 +232,11 @@ def _match_table(
     `offset` is the number of samples before the table, for error messages.
     """
     roles, problems = _model_roles(source, frame, info)
-    features, names = info.feature_names or [], info.label_names
+    features = info.feature_names or []
+    names = info.label_names
     allow_missing = source.allow_missing if info.encoded else None  # others have no values for missing features
     if absent := [name for name in features if name not in frame.columns]:
-        problem = absent_columns(absent, features, frame.columns, kind="feature", allow_missing=allow_missing)
+        problem = absent_columns(absent, frame.columns, expected=features, kind="feature", allow_missing=allow_missing)
         if source.allow_missing and not info.encoded:
             text = "--allow-missing requires a model that was fitted on a table with text, categories or empty fields"
             problem = replace(problem, text=f"{problem.text}; {text}")
@@ -298,24 +288,25 @@ def _read_labels(
 
 def _model_roles(source: Source, frame: Any, info: ModelInfo) -> tuple[TableRoles, list[TableProblem]]:
     """Return the roles of the columns: those of the options, else those of the fit; and problems of the options."""
-    options, names = source.roles, info.label_names or []
+    options = source.roles
+    names = info.label_names or []
     columns = options.pop("labels", None) if names else None
     if columns is not None and set(columns) != set(names):
         raise ValueError(f"--label must name the labels of the model, {list_first(names)}, got {list_first(columns)}")
     given = {name: value for name, value in options.items() if name == "id"}
     problems = TableRoles(**given).find_problems(list(frame.columns))
     roles = TableRoles.from_dict({**info.summary.get("table", {}), **options})
-    as_columns = bool(names) and all(name in frame.columns or roles.prefix + name in frame.columns for name in names)
-    if roles.tags is not None and roles.tags not in frame.columns and as_columns:
-        roles = replace(roles, tags=None)
+    if names and roles.tags is not None and roles.tags not in frame.columns:
+        as_columns = len(find_label_columns(names, frame.columns, roles.prefix)) == len(names)
+        roles = replace(roles, tags=None) if as_columns else roles
     return roles, problems
 
 
-def _order(source: Source, kind: str, names: Any, expected: list[str] | None) -> Any:
+def _order(source: Source, kind: str, names: Any, expected: list[str] | None) -> list[int] | slice:
     """Return the indices in the data of the model's features or labels."""
     if expected is None:
         return slice(None)
     index = {name: i for i, name in enumerate(names)}
     if absent := [name for name in expected if name not in index]:
-        raise TableError([absent_columns(absent, expected, names, kind=kind)], source.path)
+        raise TableError([absent_columns(absent, names, expected=expected, kind=kind)], source.path)
     return [index[name] for name in expected]

@@ -116,7 +116,9 @@ def models_noise(model: Any) -> bool:
     return isinstance(model, spmld.SelfPacedEnsemble) or any(np.any(getattr(model, rate, 0)) for rate in NOISE_RATES)
 
 
-def parse_decision(decision: Any, precisions: Sequence[str], thresholds: Sequence[str]) -> Any:
+def parse_decision(
+    decision: str | float | None, precisions: Sequence[str], thresholds: Sequence[str]
+) -> str | float | dict[str, Any] | None:
     """Return the decision of --decision, or those for single labels of --precision and --threshold.
 
     Examples
@@ -180,7 +182,8 @@ def _with_hierarchy(model: Any, decision: Any, hierarchy: Hierarchy) -> Any:
             "ancestors; pass a threshold for all labels, such as --decision 0.7"
         )
     if "decision" in model.get_params():
-        model.set_params(**({} if decision is None else {"decision": decision}))
+        if decision is not None:
+            model.set_params(decision=decision)
     elif decision not in (None, "none"):
         name = type(model).__name__
         raise ValueError(f"--decision cannot be combined with a hierarchy and {name}; use SelfPacedEnsemble instead")

@@ -3,6 +3,7 @@
 Some options are bundled: a command gets one object that is made from the values of several options.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeAlias
@@ -15,6 +16,9 @@ from spmld._validation import did_you_mean
 from spmld.app.commands.loading import Source
 from spmld.app.commands.methods import METHODS, parse_value
 from spmld.app.commands.printing import Output, check_output_path
+from spmld.metrics.registry import get_metric
+from spmld.model_selection.thresholds import RULE_CONSTRAINTS
+from spmld.tables.roles import COLUMN_LISTS
 
 DECISIONS = ("f1", "micro_f1", "macro_f1", "sample_f1")
 Decorator: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
@@ -43,8 +47,6 @@ METHOD_TYPE = MethodType()
 
 def _decision(value: str) -> str | float | int:
     """Return a decision: "none", the name of an F1, a threshold, or a number of labels."""
-    from spmld.model_selection.thresholds import RULE_CONSTRAINTS
-
     if value.lower() == "none":
         return "none"
     decision: str | float | int = parse_value(value)
@@ -54,10 +56,6 @@ def _decision(value: str) -> str | float | int:
             f"of at least 1, got {value!r}"
         )
     return decision
-
-
-def _complete_decision(context: click.Context, option: click.Parameter, incomplete: str) -> list[str]:
-    return [name for name in DECISIONS if name.startswith(incomplete)]
 
 
 def _combine(*options: Decorator) -> Decorator:
@@ -74,20 +72,18 @@ def _combine(*options: Decorator) -> Decorator:
 def _bundle(name: str, make: Callable[..., Any], *options: Decorator) -> Decorator:
     """Return options whose values are passed to `make` as keyword arguments. The command gets the result as `name`."""
 
-    def none(**_: Any) -> None:
-        """Hold the options, for their names."""
-
-    _combine(*options)(none)
-    # Click lists the options of a function from the last to the first.
-    names = [parameter.name for parameter in reversed(none.__click_params__)]  # type: ignore[attr-defined]
-
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
         def call(**values: Any) -> None:
             made = make(**{parameter: values.pop(parameter) for parameter in names})
             command(**{name: made}, **values)
 
-        return _combine(*options)(call)
+        n_others = len(getattr(command, "__click_params__", ()))
+        decorated = _combine(*options)(call)
+        # Click lists the options of a function from the last to the first.
+        added = decorated.__click_params__[n_others:]  # type: ignore[attr-defined]
+        names = [parameter.name for parameter in reversed(added)]
+        return decorated
 
     return decorate
 
@@ -95,11 +91,6 @@ def _bundle(name: str, make: Callable[..., Any], *options: Decorator) -> Decorat
 def several(option: str, name: str, metavar: str, help: str) -> Decorator:
     """Return an option that can be repeated."""
     return click.option(option, name, multiple=True, metavar=metavar, help=f"{help}; can be repeated.")
-
-
-def choice(option: str, values: tuple[str, ...], help: str) -> Decorator:
-    """Return an option with one of several values."""
-    return click.option(option, type=click.Choice(values), help=help)
 
 
 def integer(option: str, default: int, help: str, *, minimum: int = 1, maximum: int | None = None) -> Decorator:
@@ -131,8 +122,6 @@ def metric_option(default: str) -> Decorator:
 
 
 def _check_metrics(context: click.Context, option: click.Parameter, metrics: tuple[str, ...]) -> tuple[str, ...]:
-    from spmld.metrics.registry import get_metric
-
     for name in metrics:
         get_metric(name)
     return metrics
@@ -142,7 +131,7 @@ _READER_OPTIONS = (
     click.option("--from", "format", metavar="FORMAT", help="File format.  [default: from the extension]"),
     click.option("--encoding", help="Encoding of a text file.  [default: utf-8]"),
     click.option("--sep", metavar="CHARACTER", help="Separator of a CSV file.  [default: guessed]"),
-    choice("--decimal", (".", ","), "Decimal separator of a table.  [default: guessed]"),
+    click.option("--decimal", type=click.Choice((".", ",")), help="Decimal separator of a table.  [default: guessed]"),
     click.option("--sheet", metavar="NAME", help="Sheet of an Excel file.  [default: the first]"),
     click.option("--xml", metavar="FILE", help="MULAN's XML file with the labels of an ARFF file."),
     several("--label", "labels", "COLUMN", "Label column"),
@@ -151,16 +140,16 @@ _READER_OPTIONS = (
     several(
         "--tag-sep", "tag_sep", "TEXT", 'Separator of the tags, or several, such as ";,"; by default, it is guessed'
     ),
-    choice(
+    click.option(
         "--untagged",
-        ("negative", "weak", "missing"),
-        "Meaning of a tag that is not in the list of a sample: negative, weak (a negative of lower weight) or "
+        type=click.Choice(("negative", "weak", "missing")),
+        help="Meaning of a tag that is not in the list of a sample: negative, weak (a negative of lower weight) or "
         "missing.  [default: negative]",
     ),
-    choice(
+    click.option(
         "--tag-case",
-        ("merge", "keep"),
-        "Whether tags that differ only in case or width are one label.  [default: merge]",
+        type=click.Choice(("merge", "keep")),
+        help="Whether tags that differ only in case or width are one label.  [default: merge]",
     ),
     click.option(
         "--hierarchy",
@@ -168,10 +157,10 @@ _READER_OPTIONS = (
         help="Hierarchy of the labels: a table with the columns parent and child, a JSON file with the children of "
         "each parent, or the separator of labels that are paths, such as / for rock/metal.",
     ),
-    choice(
+    click.option(
         "--empty-is",
-        ("missing", "negative"),
-        "Meaning of an empty field of a label or of the tags.  [default: missing]",
+        type=click.Choice(("missing", "negative")),
+        help="Meaning of an empty field of a label or of the tags.  [default: missing]",
     ),
     click.option("--id", "id", metavar="COLUMN", help="Column that identifies the samples in all outputs."),
     several("--text", "text", "COLUMN", "Column of text"),
@@ -230,39 +219,27 @@ def source_options(
         options.append(click.option("--allow-missing", is_flag=True, help=help))
 
     def make(**values: Any) -> Source:
-        path, chosen, verified = values.pop(name), values.pop("part", None), values.pop("verified", None)
+        path = values.pop(name)
+        chosen = values.pop("part", None)
+        verified = values.pop("verified", None)
+        allowed = values.pop("allow_missing", False)
         hierarchy = values.pop("hierarchy", None)
         if hierarchy and not any(map(str.isalnum, hierarchy)):
-            values["path_sep"], hierarchy = hierarchy, None
-        allowed = values.pop("allow_missing", False)
-        return Source(path, chosen, part or "all", used_options(values), verified, hierarchy, allowed)
+            values["path_sep"] = hierarchy
+            hierarchy = None
+        for role in COLUMN_LISTS:
+            if repeated := [column for column, count in Counter(values.get(role, ())).items() if count > 1]:
+                raise ValueError(f"--{role.removesuffix('s')} must name each column once, got {repeated[0]} twice")
+        used = {role: list(value) if isinstance(value, tuple) else value for role, value in values.items() if value}
+        return Source(path, chosen, part or "all", used, verified, hierarchy, allowed)
 
     return _bundle(name, make, *options)
-
-
-def used_options(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of the readers that were set.
-
-    Examples
-    --------
-    >>> from spmld.app.commands.options import used_options
-    >>> used_options({"labels": ("sad", "calm"), "prefix": None, "drop": ()})
-    {'labels': ['sad', 'calm']}
-    """
-    from spmld.tables.roles import COLUMN_LISTS
-
-    for name in COLUMN_LISTS:
-        columns = options.get(name, ())
-        repeated = [column for i, column in enumerate(columns) if column in columns[:i]]
-        if repeated:
-            raise ValueError(f"--{name.removesuffix('s')} must name each column once, got {repeated[0]} twice")
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in options.items() if value}
 
 
 decision_option = click.option(
     "--decision",
     type=_decision,
-    shell_complete=_complete_decision,
+    shell_complete=lambda context, option, incomplete: [name for name in DECISIONS if name.startswith(incomplete)],
     metavar="RULE",
     help=f"Which labels to predict: {', '.join(DECISIONS)}, a threshold, a number of labels, or none for the "
     "predictions of the method itself.  [default: f1]",
@@ -291,18 +268,13 @@ method_options = _combine(
 def out_option(metavar: str, help: str, *, required: bool = False) -> Decorator:
     """Return --out and --force. The command gets `out`, to which a file can be written."""
     option = click.option("-o", "--out", required=required, metavar=metavar, help=help)
-    return _bundle("out", lambda out, force: check_output_path(out, force), option, force_option)
+    return _bundle("out", check_output_path, option, force_option)
 
 
 def _output(*names: str, help: str) -> Decorator:
     """Return an option for the file of a table. The command gets an `Output`."""
-    return _bundle(
-        "output",
-        Output.from_options,
-        click.option(*names, "path", metavar="FILE", help=help),
-        json_option,
-        force_option,
-    )
+    option = click.option(*names, "path", metavar="FILE", help=help)
+    return _bundle("output", Output.from_options, option, json_option, force_option)
 
 
 output_options = _output(

@@ -5,10 +5,12 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
+from itertools import chain
 from typing import Any
 
 import click
 import numpy as np
+from numpy.typing import NDArray
 
 from spmld._arrays import lowest_columns
 from spmld._io import need
@@ -19,7 +21,6 @@ from spmld.app.commands import options
 from spmld.app.commands.loading import Source
 from spmld.app.commands.matching import MatchedData, match, match_blocks, open_model, set_encoder, split_encoder
 from spmld.app.commands.printing import DIGITS, Output, print_message, print_result, print_table, progress_bar
-from spmld.app.reports.quality import label_quality
 from spmld.labels import read_labels
 from spmld.labels.single_class import warn_of_metrics
 from spmld.metrics import Evaluation
@@ -86,7 +87,8 @@ def predict(
                 yield _top_labels(predictions, names, min(top_k, len(names)), matched, n_samples)
             else:
                 yield _all_labels(predictions, names, matched, threshold, probabilities)
-            n_samples, n_labels = n_samples + len(predictions.positive), len(names)
+            n_samples += len(predictions.positive)
+            n_labels = len(names)
 
     with progress_bar(None, "predicting") if output.path else nullcontext():
         output.write(tables())
@@ -98,18 +100,20 @@ def _all_labels(
     predictions: Predictions, names: list[str], matched: MatchedData, threshold: float | None, only: bool | None
 ) -> TextTable:
     """Return the identifiers, the labels unless `only`, and the probabilities unless it is False."""
-    P, columns, parts = predictions.probabilities, [], []
+    P = predictions.probabilities
+    columns: list[str] = []
+    parts: list[NDArray[Any]] = []
     if not only:
         columns += names
         parts.append(predictions.positive if threshold is None else (threshold < P).astype(int))
     if only is not False and P is not None:
         columns += names if only else [f"{PROBABILITY}{name}" for name in names]
         parts.append(np.round(P, DIGITS))
-    rows = [[value for part in row for value in part] for row in zip(*(part.tolist() for part in parts), strict=True)]
+    values = [part.tolist() for part in parts]
     if matched.sample_names is not None:
         columns = [str(matched.id), *columns]
-        rows = [[name, *row] for name, row in zip(matched.sample_names, rows, strict=True)]
-    return TextTable(columns, rows)
+        values = [[[name] for name in matched.sample_names], *values]
+    return TextTable(columns, [list(chain(*row)) for row in zip(*values, strict=True)])
 
 
 def _top_labels(predictions: Predictions, names: list[str], k: int, matched: MatchedData, first: int) -> TextTable:
@@ -159,6 +163,8 @@ def evaluate(
       spmld evaluate songs.skops test.csv --all
       spmld evaluate songs.skops test.csv --metric ranking_loss --metric precision_at_3 --json
     """
+    from spmld.app.reports.model import label_quality
+
     estimator, info = open_model(model, trusted_types, data)
     matched = match(data, model, info, labels=True)
     estimator, X = split_encoder(estimator, matched.X, data.path)
@@ -168,7 +174,9 @@ def evaluate(
         predictions = predict_all(estimator, X)
         arrays = predictions.scores, predictions.positive, predictions.probabilities
         hierarchy = getattr(estimator, "hierarchy_", None)
-        evaluation = evaluate_metrics(Y, *arrays, k=_k_values(metrics), hierarchy=hierarchy)
+        in_names = [re.fullmatch(r"\w+_at_(\d+)", name) for name in metrics]
+        k_values = sorted({1, 3, 5, *(int(match[1]) for match in in_names if match)})
+        evaluation = evaluate_metrics(Y, *arrays, k=k_values, hierarchy=hierarchy)
     warn_of_metrics(read_labels(Y, classes=[0, 1]))
     default = not metrics and not all_metrics
     selected = evaluation.rows if all_metrics else _select(evaluation, metrics, model)
@@ -184,12 +192,6 @@ def evaluate(
         print_table(TextTable.from_records(labels[:top], title="Labels"))
         if len(labels) > top:
             print_message(f"{top} of {len(labels)} labels; list more with --top, or print all metrics with --all")
-
-
-def _k_values(metrics: Sequence[str]) -> list[int]:
-    """Return the values of k for the metrics "at k": 1, 3, 5 and those in the names."""
-    matches = [re.fullmatch(r"\w+_at_(\d+)", name) for name in metrics]
-    return sorted({1, 3, 5} | {int(match[1]) for match in matches if match})
 
 
 def _select(evaluation: Evaluation, metrics: Sequence[str], model: str) -> list[Any]:

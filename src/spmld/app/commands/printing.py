@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -60,7 +59,8 @@ def print_table(table: TextTable) -> None:
     # Without lines between the columns, tables with eight columns fit into 80 characters.
     shape: Any = {"box": SIMPLE_HEAD, "show_edge": False, "pad_edge": False, "padding": (0, 1, 0, 0)}
     output = Table(title=Text(table.title) if table.title else None, title_justify="left", **shape)
-    output.caption, output.caption_justify = (Text(table.note) if table.note else None), "left"
+    output.caption = Text(table.note) if table.note else None
+    output.caption_justify = "left"
     for i, (column, numeric) in enumerate(zip(table.columns, table.numeric, strict=True)):
         short = not numeric and max((len(row[i].text) for row in table.cells), default=0) <= _MAX_UNBROKEN
         shape = {"justify": "right" if numeric else "left", "overflow": "fold", "no_wrap": short}
@@ -91,7 +91,8 @@ def progress_bar(total: int | None, title: str) -> Iterator[Callable[[str], None
     from rich import progress
     from rich.console import Console
 
-    text, elapsed = progress.TextColumn("{task.description}"), progress.TimeElapsedColumn()
+    text = progress.TextColumn("{task.description}")
+    elapsed = progress.TimeElapsedColumn()
     bar = (text, progress.BarColumn(), progress.MofNCompleteColumn(), elapsed, progress.TimeRemainingColumn())
     columns = (progress.SpinnerColumn(), text, elapsed) if total is None else bar
     # Fits differ in duration, so the estimate is based on the last hour rather than the last seconds.
@@ -128,30 +129,27 @@ def list_first(names: list[str], maximum: int = 5) -> str:
     return ", ".join(names[:maximum]) + more
 
 
-def check_output_path(path: str | None, force: bool) -> str | None:
+def check_output_path(out: str | None, force: bool) -> str | None:
     """Return the path; raise an error, before any work is done, if a file cannot be written."""
-    if path is None:
+    if out is None:
         return None
-    file = writable(path)
-    if _is_input(path):
-        raise ValueError(f"{path} is also an input of the command, which would be lost; pass the name of another file")
+    file = writable(out)
+    context = click.get_current_context(silent=True)
+    if context is not None and file.exists():
+        arguments = [value for name, value in context.params.items() if name not in OUTPUTS]
+        paths = [value for value in arguments if isinstance(value, (str, Path)) and Path(value).exists()]
+        if any(os.path.samefile(path, out) for path in paths):
+            raise ValueError(
+                f"{out} is also an input of the command, which would be lost; pass the name of another file"
+            )
     if file.exists() and not force:
-        raise ValueError(f"{path} already exists; use --force to overwrite it")
+        raise ValueError(f"{out} already exists; use --force to overwrite it")
     if not os.access(file if file.exists() else file.parent, os.W_OK) or not os.access(file.parent, os.W_OK):
         raise PermissionError(f"cannot write {file}: permission denied; choose another folder")
     free = shutil.disk_usage(file.parent).free
     if free < MIN_SPACE:
         raise OSError(f"cannot write {file}: only {free / 1e6:,.1f} MB are free; free some space or use another folder")
-    return path
-
-
-def _is_input(path: str) -> bool:
-    """Return whether an output of the current command is the file of another argument or option."""
-    context = click.get_current_context(silent=True)
-    if context is None or not Path(path).exists():
-        return False
-    values = [value for name, value in context.params.items() if isinstance(value, (str, Path)) and name not in OUTPUTS]
-    return any(Path(value).exists() and os.path.samefile(value, path) for value in values)
+    return out
 
 
 @dataclass(frozen=True)
@@ -184,11 +182,7 @@ class Output:
             (_write_parquet if self.kind == "parquet" else _write_excel)(tables, str(self.path))
             return
         tabs = self.path is not None and self.path.lower().endswith(".tsv")
-        blocks: dict[str, Callable[..., Iterator[str]]] = {
-            "csv": partial(_csv_blocks, delimiter="\t" if tabs else ","),
-            "json": _json_blocks,
-        }
-        texts = blocks.get(self.kind, _json_lines)(tables)
+        texts = _csv_blocks(tables, "\t" if tabs else ",") if self.kind == "csv" else _json_blocks(tables, self.kind)
         if self.path is None:
             for text in texts:
                 click.echo(text, nl=False)
@@ -202,19 +196,16 @@ def _csv_blocks(tables: Iterable[TextTable], delimiter: str) -> Iterator[str]:
         yield table.to_csv(delimiter=delimiter, header=number == 0)
 
 
-def _json_lines(tables: Iterable[TextTable]) -> Iterator[str]:
+def _json_blocks(tables: Iterable[TextTable], kind: str) -> Iterator[str]:
+    """Yield the rows as JSON lines, or as the parts of a list."""
+    start = "["
     for table in tables:
         for row in table.rows:
-            yield _to_json(dict(zip(table.columns, row, strict=True)), indent=None) + "\n"
-
-
-def _json_blocks(tables: Iterable[TextTable]) -> Iterator[str]:
-    """Yield the parts of a list of all rows."""
-    start = "["
-    for line in _json_lines(tables):
-        yield f"{start}\n  {line.rstrip()}"
-        start = ","
-    yield "[]\n" if start == "[" else "\n]\n"
+            record = _to_json(dict(zip(table.columns, row, strict=True)), indent=None)
+            yield f"{record}\n" if kind == "jsonl" else f"{start}\n  {record}"
+            start = ","
+    if kind == "json":
+        yield "[]\n" if start == "[" else "\n]\n"
 
 
 def _to_frame(table: TextTable) -> Any:
@@ -230,7 +221,8 @@ def _write_excel(tables: Iterable[TextTable], path: str) -> None:
 
 
 def _write_parquet(tables: Iterable[TextTable], path: str) -> None:
-    pyarrow, parquet = need("pyarrow"), need("pyarrow.parquet")
+    pyarrow = need("pyarrow")
+    parquet = need("pyarrow.parquet")
     writer = None
     with writing(path) as part, ExitStack() as stack:
         for table in tables:

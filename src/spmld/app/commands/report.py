@@ -16,6 +16,9 @@ from spmld.app.commands.printing import print_message, progress_bar
 from spmld.app.reports import model_report
 from spmld.datasets import Dataset
 
+HELD_OUT_FOLDS = 5
+"""Number of folds, of which one is held out from the fit."""
+
 
 @click.command()
 @options.source_options(trusted=True, allow_missing=True)
@@ -71,7 +74,8 @@ def _load(source: Source, path: str, trusted_types: tuple[str, ...]) -> dict[str
     model, info = open_model(path, trusted_types, source)
     data = match(source, path, info, labels=True)
     facts = {"data": source.name, "file": Path(path).name, "written": info.created}
-    facts |= {"trained on": info.summary["data"]} if info.summary.get("data") else {}
+    if info.summary.get("data"):
+        facts["trained on"] = info.summary["data"]
     estimator, X = split_encoder(model, data.X, source.path)
     data = data.resolve_contradictions(estimator)
     return {
@@ -86,11 +90,13 @@ def _load(source: Source, path: str, trusted_types: tuple[str, ...]) -> dict[str
 
 def _fit(source: Source, method: str, params: dict[str, Any], seed: int) -> dict[str, Any]:
     """Fit a method and return the arguments of the report."""
-    model, data = build(method, params, seed, trusted=source.trusted is not None), source.prepare(source.load())
+    model = build(method, params, seed, trusted=source.trusted is not None)
+    data = source.prepare(source.load())
     train, test, description = _split(data, seed)
     model = with_decision(model, None, seed, train.Y, train.hierarchy)
     seconds = fit_model(model, train, method)
-    (X, Y), (X_train, Y_train) = frames(test), frames(train)
+    X, Y = frames(test)
+    X_train, Y_train = frames(train)
     facts = {"data": source.name, "evaluated on": description, "seconds to fit": f"{seconds:.1f}"}
     facts |= {} if train.trusted is None else {"trusted entries": str(train.trusted.sum())}
     data_sets = {"X": X, "Y": Y, "X_train": X_train, "Y_train": Y_train, "feature_names": data.feature_names}
@@ -103,11 +109,11 @@ def _split(data: Dataset, seed: int) -> tuple[Dataset, Dataset, str]:
         return data.part("train"), data.part("test"), "test part of the official split"
     from spmld.model_selection import MultilabelStratifiedKFold
 
-    if data.X.shape[0] < 5:
+    if data.X.shape[0] < HELD_OUT_FOLDS:
         raise ValueError(
-            f"SOURCE must have at least 5 samples to hold out a fifth, got {data.X.shape[0]}; "
+            f"SOURCE must have at least {HELD_OUT_FOLDS} samples to hold out a fifth, got {data.X.shape[0]}; "
             "pass a model fitted on other samples with --model"
         )
-    train, test = next(iter(MultilabelStratifiedKFold(5, random_state=seed).split(data.X, data.Y)))
+    train, test = next(iter(MultilabelStratifiedKFold(HELD_OUT_FOLDS, random_state=seed).split(data.X, data.Y)))
     split = replace(data, train=train, test=test)
     return split.part("train"), split.part("test"), "a fifth of the samples, held out from the fit"

@@ -12,14 +12,7 @@ from spmld._validation import plural
 from spmld.app.commands import options
 from spmld.app.commands.loading import Source
 from spmld.app.commands.printing import check_output_path, print_message, progress_bar
-from spmld.app.commands.review_data import (
-    ReviewData,
-    audit_again,
-    describe_unmatched,
-    load_review,
-    open_samples,
-    read_answers,
-)
+from spmld.app.commands.review_data import audit_again, describe_unmatched, load_review, open_samples, read_answers
 from spmld.app.review import (
     Annotation,
     AnnotationStore,
@@ -30,10 +23,10 @@ from spmld.app.review import (
     sample_queue,
 )
 from spmld.app.review.annotations import Place, match_annotations
+from spmld.app.review.editable_tables import check_table, without_gz
 from spmld.app.review.queue import KINDS
 from spmld.app.review.samples import TableSamples
 from spmld.app.review.store import check_store
-from spmld.app.review.tables import check_table, without_gz
 from spmld.audit import LabelIssues
 
 _KINDS = {"suspicious": "suspicious", "missing": "missing", "unlabeled": "in samples without labels"}
@@ -108,7 +101,13 @@ def review(
     annotations = [] if imported is None else read_answers(imported, data.options.get("id"))
     loaded = load_review(data, model, trusted_types, seed, evidence=export is None)
     samples = open_samples(loaded.source, loaded.data, image)
-    annotations = _match(annotations, samples, loaded, imported)
+    names = list(loaded.data.label_names)
+    annotations, unmatched = match_annotations(annotations, samples, names)
+    if unmatched:
+        described = describe_unmatched(unmatched, len(annotations), str(imported), loaded.source, names)
+        raise ValueError(
+            f"{described}; nothing is imported. Pass the data and the options of the export, or remove them"
+        )
     arrange = partial(make_queue, probabilities=loaded.probabilities, kinds=kinds or KINDS, max_entries=top)
     issues = loaded.issues
     queue = arrange(issues) if verify is None else sample_queue(issues, min(verify, top), seed)
@@ -145,21 +144,8 @@ def default_store(path: str) -> str:
     return str(without_gz(path).with_suffix(".review.sqlite"))
 
 
-def _match(
-    annotations: list[Annotation], samples: TableSamples, loaded: ReviewData, path: str | None
-) -> list[Annotation]:
-    """Return imported annotations with the keys and labels of the data, which must have all of them."""
-    names = list(loaded.data.label_names)
-    matched, unmatched = match_annotations(annotations, samples, names)
-    if unmatched:
-        described = describe_unmatched(unmatched, len(matched), str(path), loaded.source, names)
-        raise ValueError(
-            f"{described}; nothing is imported. Pass the data and the options of the export, or remove them"
-        )
-    return matched
-
-
 def _import(store: AnnotationStore, annotations: list[Annotation], path: str) -> None:
+    """Store annotations of a file, and print how many are new."""
     added = store.merge(annotations)
     skipped = len(annotations) - added
     reason = f"; {skipped} are skipped, since the same reviewer has decided later, or they are stored already"
@@ -167,15 +153,12 @@ def _import(store: AnnotationStore, annotations: list[Annotation], path: str) ->
 
 
 def _summary(queue: Any) -> str:
-    if _is_random(queue):
+    if (queue.kind == "random").any():
         return f"{plural(len(queue), 'random entry')} to verify"
     counts = [f"{count} {_KINDS[kind]}" for kind, count in queue.kind.value_counts(sort=False).items() if count]
-    kinds, gain = ", ".join(counts) or "none", f"{queue.gain.sum():.0f}"
+    kinds = ", ".join(counts) or "none"
+    gain = f"{queue.gain.sum():.0f}"
     return f"{plural(len(queue), 'entry')} to review ({kinds}), at most {gain} expected corrections"
-
-
-def _is_random(queue: Any) -> bool:
-    return bool((queue.kind == "random").any())
 
 
 def _estimate(wrong: list[bool], issues: LabelIssues) -> str:
@@ -209,10 +192,9 @@ def _serve(session: ReviewSession, port: int, no_browser: bool, source: Source) 
     finally:
         server.close()
     progress = session.progress()
-    remaining = (
-        "" if _is_random(session.queue) else f", at most {progress['remaining']:.0f} expected corrections remain"
-    )
-    corrected = f"{plural(progress['corrected'], 'label')} corrected{remaining}"
+    corrected = f"{plural(progress['corrected'], 'label')} corrected"
+    if not (session.queue.kind == "random").any():
+        corrected += f", at most {progress['remaining']:.0f} expected corrections remain"
     print_message(
         f"{progress['decided']} of {progress['entries']} entries decided, {corrected}\n"
         f"Write them into a copy of the file: spmld correct {source.command(str(session.store.path), '-o', 'FILE')}"

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,20 +17,19 @@ from spmld.app.commands.methods import without_decision
 from spmld.app.commands.printing import progress_bar
 from spmld.app.review import Annotation, open_table, read_annotations
 from spmld.app.review.annotations import Place
+from spmld.app.review.editable_tables import EditableTable
 from spmld.app.review.evidence import Evidence
-from spmld.app.review.label_forms import LabelFields, TagColumn, label_columns
+from spmld.app.review.label_forms import LabelFields, TagColumn
 from spmld.app.review.queue import update_issues
 from spmld.app.review.samples import TableSamples
-from spmld.app.review.text_tables import EditableTable
 from spmld.audit import LabelIssues, find_label_issues
 from spmld.datasets import Dataset
 from spmld.estimators import Completion
+from spmld.export import ModelInfo
 from spmld.labels.tags import label_of_tags
 from spmld.tables import TableRoles, TableWarning
-from spmld.tables.roles import PREFIX
-
-if TYPE_CHECKING:
-    from spmld.export import ModelInfo
+from spmld.tables.problems import absent_columns
+from spmld.tables.roles import PREFIX, find_label_columns
 
 AUDIT_FOLDS = 5
 """Number of folds of the audit."""
@@ -56,7 +55,9 @@ def load_review(
     Roles of columns that are not set by options are those of the model. Noise rates are not estimated from verified
     entries, which an earlier review has selected.
     """
-    source, estimator, completed = replace(source, part=source.part or "all"), None, None
+    source = replace(source, part=source.part or "all")
+    estimator = None
+    completed = None
     if model is not None:
         estimator, info = open_model(model, trusted_types, source)
         source = _with_roles(source, info)
@@ -82,7 +83,7 @@ def load_review(
     return ReviewData(source, data, issues, probabilities, shown)
 
 
-def complete_with_model(estimator: Any, data: Source, model: str, info: "ModelInfo") -> tuple[MatchedData, Completion]:
+def complete_with_model(estimator: Any, data: Source, model: str, info: ModelInfo) -> tuple[MatchedData, Completion]:
     """Return the data in the order of the model in the file `model`, and its labels completed by the model."""
     matched = match(data, model, info, labels=True, completing=True)
     estimator, X = split_encoder(estimator, matched.X, data.path)
@@ -96,7 +97,8 @@ def complete_with_model(estimator: Any, data: Source, model: str, info: "ModelIn
 
 def _model_columns(names: list[str], model_names: list[str]) -> list[int | None]:
     """Return the index of each label in a model, which may spell it in another way; None if it is not there."""
-    label, places = label_of_tags(Counter(names), model_names), {name: j for j, name in enumerate(model_names)}
+    label = label_of_tags(Counter(names), model_names)
+    places = {name: j for j, name in enumerate(model_names)}
     return [places.get(label[name]) for name in names]
 
 
@@ -155,7 +157,10 @@ def label_form(table: EditableTable, roles: TableRoles | None, names: Sequence[s
     if roles is not None and roles.tags is not None:
         return TagColumn(roles.tags, list(names), roles.tag_sep, **roles.tag_meaning)
     prefix = PREFIX if roles is None else "" if roles.labels else roles.prefix
-    return LabelFields(label_columns(table.columns, names, prefix), Y)
+    by_name = find_label_columns(names, table.columns, prefix)
+    if absent := [name for name in names if name not in by_name]:
+        raise ValueError(absent_columns(absent, table.columns, expected=names, kind="label", source="the table").text)
+    return LabelFields(by_name, Y)
 
 
 def open_samples(source: Source, data: Dataset, image: str | None = None) -> TableSamples:
@@ -166,7 +171,7 @@ def open_samples(source: Source, data: Dataset, image: str | None = None) -> Tab
     return TableSamples(table, form.columns, image, Path(source.path).parent, id)
 
 
-def _with_roles(source: Source, info: "ModelInfo") -> Source:
+def _with_roles(source: Source, info: ModelInfo) -> Source:
     """Return the source with the file options and the roles of the columns in the fit, unless options set them."""
     source = source.like_fit(info)
     stored = info.summary.get("table", {}).items()

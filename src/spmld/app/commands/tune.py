@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid, ParameterSampler, cross_val_score
 
 from spmld._table import TextTable
-from spmld.app.commands import options
+from spmld.app.commands import INTERRUPTED, options
 from spmld.app.commands.fitting import fit_model, save_model, stored_fits
 from spmld.app.commands.loading import Source, frames
 from spmld.app.commands.methods import base_estimator, build, parse_params, parse_space, with_decision
@@ -24,6 +24,9 @@ from spmld.labels.single_class import ignore_label_warnings, warn_of_metrics
 from spmld.metrics import scorer
 from spmld.metrics.registry import get_metric
 from spmld.model_selection import make_folds
+
+MAX_TRIALS = 10
+"""Maximum number of trials in the printed table."""
 
 
 @click.command()
@@ -68,7 +71,8 @@ def tune(
     """
     metric_info = get_metric(metric)[0]
     sign = 1 if metric_info.greater_is_better else -1
-    space, fixed = parse_space(method, choices, ranges), parse_params(params)
+    space = parse_space(method, choices, ranges)
+    fixed = parse_params(params)
     if both := sorted(space.keys() & fixed.keys()):
         raise ValueError(f"--param {both[0]} is fixed and cannot be searched as well")
     # A value of each searched parameter, so that an unknown name raises an error before the search.
@@ -91,12 +95,12 @@ def tune(
         heading = {"data": data.path, "method": method, "metric": metric, "folds": folds}
         rows = [{metric: sign * t.score + 0.0, "seconds": t.seconds, **_to_python(t.params, prefix)} for t in ranked]
         content = {**heading, "best": best, "interrupted": interrupted, "trials": rows}
-        print_result(content, TextTable.from_records(rows[:10]), as_json)
+        print_result(content, TextTable.from_records(rows[:MAX_TRIALS]), as_json)
         settings = " ".join(f"--param {name}={value}" for name, value in {**fixed, **best}.items())
         command = f"spmld fit {data.command()} --method {method} {settings} -o {out or 'MODEL'}"
         if interrupted:
             print_message(f"spmld: interrupted, no model written; {command} fits the best so far")
-            raise Exit(130)
+            raise Exit(INTERRUPTED)
         if not out:
             print_message(f"next: {command} fits the best parameters")
 
@@ -134,7 +138,8 @@ def _evaluate(
     candidates: list[dict[str, Any]], model: Any, dataset: Dataset, metric: str, folds: int, seed: int
 ) -> list[_Candidate]:
     """Evaluate candidates on the same folds, with a progress bar; those before Ctrl-C if there is at least one."""
-    X, Y = dataset.X, frames(dataset)[1]
+    X = dataset.X
+    Y = frames(dataset)[1]
     warn_of_metrics(read_labels(Y))
     options = {"cv": make_folds(folds, X, Y, random_state=seed), "scoring": scorer(metric), "error_score": "raise"}
     evaluated: list[_Candidate] = []
@@ -172,9 +177,8 @@ def _rank(candidates: list[_Candidate], metric: str) -> list[_Candidate]:
 
 def _to_python(params: dict[str, Any], prefix: str) -> dict[str, Any]:
     """Return parameters without the prefix, and with Python's numbers instead of NumPy's, for JSON."""
-    return {
-        name.removeprefix(prefix): value.item() if hasattr(value, "item") else value for name, value in params.items()
-    }
+    numbers = {name: value.item() if hasattr(value, "item") else value for name, value in params.items()}
+    return {name.removeprefix(prefix): value for name, value in numbers.items()}
 
 
 def _describe(params: dict[str, Any]) -> str:

@@ -62,13 +62,15 @@ def update(model: str, data: Source, out: str, trusted_types: tuple[str, ...], a
     samples = _find_samples(kept.sample_names, matched, data.path)
     estimator, X = split_encoder(loaded, matched.X, data.path)
     _warn_of_features(X, kept, samples)
-    Y, start = need("pandas").DataFrame(matched.Y, columns=matched.label_names), time.perf_counter()
+    Y = need("pandas").DataFrame(matched.Y, columns=matched.label_names)
+    start = time.perf_counter()
     with progress_bar(None, "updating"):
         estimator.update(as_frame(estimator, X), Y, trusted=matched.trusted, samples=samples)
     seconds = time.perf_counter() - start
     added = [identifier_text(matched.sample(i)) if matched.id else "" for i in np.flatnonzero(samples < 0).tolist()]
     dataset = _dataset(estimator, loaded, info, [*kept.sample_names, *added])
-    (n, l), signs = kept.signs.shape, estimator.training_data_.signs
+    n, l = kept.signs.shape
+    signs = estimator.training_data_.signs
     metrics = quality_metrics(dataset.Y, estimator.out_of_fold_scores_)
     details = {
         "data": f"{info.summary.get('data', model)}, {data.name}",
@@ -114,7 +116,8 @@ def _find_samples(names: NDArray[np.str_], matched: MatchedData, path: str) -> N
     for where, count in ((path, Counter(texts)), ("the training data", Counter(names.tolist()))):
         if repeated := [text for text in texts if text in known and count[text] > 1]:
             raise ValueError(f"--id must identify each sample, but {repeated[0]!r} is repeated in {where}")
-    samples, count = np.array([known.get(text, -1) for text in texts]), Counter(texts)
+    samples = np.array([known.get(text, -1) for text in texts])
+    count = Counter(texts)
     if n_repeated := sum(count[text] > 1 for text in texts if text):
         print_message(f"spmld: note: {plural(n_repeated, 'new sample')} with an identifier that occurs more than once")
     if n_unnamed := count[""]:
@@ -134,7 +137,8 @@ def _warn_of_features(X: Any, kept: KeptData, samples: NDArray[np.intp]) -> None
 
 def _dataset(estimator: Any, loaded: Any, info: ModelInfo, sample_names: list[str]) -> Dataset:
     """Return the training data of an updated model, with the roles of the columns of its fit."""
-    kept, names = estimator.training_data_, label_names_of(estimator) or info.label_names or []
+    kept = estimator.training_data_
+    names = label_names_of(estimator) or info.label_names or []
     roles = TableRoles.from_dict(info.summary["table"]) if "table" in info.summary else None
     return Dataset(
         kept.X,
@@ -151,14 +155,12 @@ def _dataset(estimator: Any, loaded: Any, info: ModelInfo, sample_names: list[st
 
 def _describe(out: str, summary: dict[str, Any]) -> list[str]:
     """Return the lines that describe an update."""
-    changes = (
-        f"{plural(summary['new_samples'], 'new sample')}, {plural(summary['corrected_labels'], 'corrected label')}"
-    )
+    changes = f"{plural(summary['new_samples'], 'new sample')}, "
+    changes += plural(summary["corrected_labels"], "corrected label")
     new = f", new labels: {list_first(summary['new_labels'])}" if summary["new_labels"] else ""
     total = f"{plural(summary['n_labels'], 'label')} of {plural(summary['n_samples'], 'sample')}"
-    quality = [
-        f"{metric_title(name)} {format_number(value, 3)}" for name, value in summary["held_out"]["model"].items()
-    ]
+    metrics = summary["held_out"]["model"].items()
+    quality = [f"{metric_title(name)} {format_number(value, 3)}" for name, value in metrics]
     return [
         f"{out}: {changes}{new}; updated to {total} in {summary['seconds']:.1f} s",
         f"held-out: {', '.join(quality) or 'not available'}",

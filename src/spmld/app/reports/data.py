@@ -19,6 +19,9 @@ from spmld.labels import read_labels
 from spmld.metrics import Evaluation, evaluate
 from spmld.model_selection import DecisionRule
 
+MIN_AUDITED = 10
+"""Minimum number of samples of an audit."""
+
 
 @dataclass(eq=False)
 class ReportData:
@@ -90,7 +93,8 @@ class ReportData:
     @cached_property
     def thresholds(self) -> NDArray[np.float64] | None:
         """Thresholds of the probabilities of each label, or their means if they depend on the sample."""
-        rule, p = self.decision_rule, self.predictions.probabilities
+        rule = self.decision_rule
+        p = self.predictions.probabilities
         if rule is None or p is None or isinstance(rule.decision, Integral):
             return None
         return rule.thresholds_ if rule.thresholds_ is not None else (p - rule.margins(p)).mean(axis=0)
@@ -98,7 +102,7 @@ class ReportData:
     @cached_property
     def issues(self) -> LabelIssues | None:
         """Result of the audit; None without an audit, or if there are too few samples for its folds."""
-        if not self.audit or len(self.Y_audited) < 10:
+        if not self.audit or len(self.Y_audited) < MIN_AUDITED:
             return None
         names = self.label_names
         return find_label_issues(
@@ -122,9 +126,11 @@ class ReportData:
 
 def _read_labels(model: Any, X: Any, Y: Any, name: str) -> tuple[NDArray[np.float64], list[str] | None]:
     """Return labels as 0, 1 and NaN, and their names, which must be those of the model."""
-    labels, n_samples = read_labels(Y, name=name), _num_samples(X)
+    labels = read_labels(Y, name=name)
+    n_samples = _num_samples(X)
     check_same_samples(n_samples, len(labels.signs), name)
-    names, fitted = None if labels.names is None else [str(label) for label in labels.names], label_names_of(model)
+    names = None if labels.names is None else [str(label) for label in labels.names]
+    fitted = label_names_of(model)
     if names is not None and fitted is not None and names != fitted:
         raise ValueError(f"{name} must have the labels of the model in their order, {fitted}, got {names}")
     return np.where(labels.observed, labels.signs > 0, np.nan), fitted or names

@@ -1,26 +1,32 @@
-"""Report on a model: the page, and its sections on features and the model card."""
+"""Report on a model: the page and its sections."""
 
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from spmld._response import as_frame
-from spmld._table import TextTable, format_rate
+from spmld._response import Predictions, as_frame
+from spmld._table import TableCell, TextTable, format_number, format_rate
 from spmld.app.reports.data import ReportData
-from spmld.app.reports.page import Section, page
-from spmld.app.reports.quality import calibration, labels, likely_errors, metrics, missing_labels, summary
+from spmld.app.reports.page import Section, page, picture
+from spmld.audit.issues import RANGE_NOTE
 from spmld.inspection import top_features
 from spmld.inspection.model_parts import find_part
 from spmld.labels import read_labels
 from spmld.labels.single_class import find_single_class, list_labels, single_class_messages
+from spmld.metrics import macro_auc, macro_f1
 from spmld.model_selection import DecisionRule
+from spmld.plotting import ReliabilityDisplay
 from spmld.plotting.style import metric_label
 
+_HEADLINES = ("ranking_loss", "macro_auc", "label_ranking_average_precision", "micro_f1", "macro_f1")
 MAX_EXPLAINED = 200
 """Maximum number of samples over which contributions are averaged."""
 FEW_POSITIVES = 10
@@ -81,8 +87,117 @@ def model_report(
     (True, True)
     """
     data = ReportData(model, X, Y, X_train, Y_train, label_names, feature_names, top, audit, random_state)
-    sections = [summary(data, facts or {}), *(section(data) for section in _SECTIONS)]
+    parts = (metrics, labels, calibration, likely_errors, missing_labels, features, model_card)
+    sections = [summary(data, facts or {}), *(part(data) for part in parts)]
     return page(title or type(model).__name__, "Metrics, likely label errors and missing labels.", sections)
+
+
+def summary(data: ReportData, facts: Mapping[str, Any]) -> Section:
+    """Return the main metrics, and facts about the model and the data."""
+    rows = {row.name: row for row in data.evaluation.rows}
+    tiles = [
+        (metric_label(name), format_number(rows[name].value), f"{rows[name].better} is better")
+        for name in _HEADLINES
+        if name in rows
+    ]
+    n_samples, n_labels = data.Y.shape
+    shown = [("model", type(data.model).__name__), *((name, str(value)) for name, value in facts.items())]
+    shown.append(("evaluated on", f"{n_samples} samples, {n_labels} labels"))
+    shown.append(("observed labels", f"{1 - np.isnan(data.Y).mean():.1%}"))
+    return Section("summary", "Summary", "Missing labels are ignored in all metrics.", tiles=tiles, facts=shown)
+
+
+def metrics(data: ReportData) -> Section:
+    """Return all metrics."""
+    columns = ["metric", "value", "better", "averaged over", "used", "left out"]
+    rows = [[metric_label(r.name), r.value, r.better, r.over, r.used, r.left_out] for r in data.evaluation.rows]
+    text = (
+        "Metrics are averaged over samples or labels, or computed over all entries. Samples and labels for which a "
+        "metric is undefined are left out."
+    )
+    return Section("metrics", "Metrics", text, [TextTable(columns, rows, "All metrics")])
+
+
+def label_quality(Y: NDArray[np.float64], predictions: Predictions, names: list[str]) -> dict[str, list[Any]]:
+    """Return the counts, precision, recall, F1 and AUC of each label as columns of a table; NaN where undefined."""
+    observed = ~np.isnan(Y)
+    positive = Y == 1
+    predicted = observed & (predictions.positive == 1)
+    hits = (predicted & positive).sum(axis=0)
+    n_positive = positive.sum(axis=0)
+    n_predicted = predicted.sum(axis=0)
+    with warnings.catch_warnings(), np.errstate(invalid="ignore", divide="ignore"):
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        values = {"precision": hits / n_predicted, "recall": hits / n_positive}
+        values["F1"] = macro_f1(Y, predictions.positive, average=None)
+        if predictions.scores is not None:
+            values["AUC"] = macro_auc(Y, predictions.scores, average=None)
+    counts = {"observed": observed.sum(axis=0), "positives": n_positive, "predicted": n_predicted}
+    return {"label": names, **{name: np.asarray(column).tolist() for name, column in {**counts, **values}.items()}}
+
+
+def labels(data: ReportData) -> Section:
+    """Return the metrics of each label."""
+    columns = label_quality(data.Y, data.predictions, data.label_names)
+    if data.thresholds is not None:
+        columns["threshold"] = data.thresholds.tolist()
+    text = (
+        "AUC is the probability that a positive sample has a higher score than a negative sample. It is undefined (-) "
+        "without observed labels of both kinds."
+    )
+    rows = list(zip(*columns.values(), strict=True))
+    return Section("labels", "Labels", text, [TextTable(list(columns), rows, "All labels")])
+
+
+def likely_errors(data: ReportData) -> Section | None:
+    """Return the results of the audit."""
+    if data.issues is None:
+        return None
+    entries = data.issues.table(data.top)
+    for name in ("probability", "error_probability"):
+        entries[name] = [TableCell(format_rate(value), value) for value in entries[name]]
+    ranges = data.issues.per_label().sort_values("at_most", ascending=False, kind="stable")
+    text = (
+        f"Labels of {data.audited_samples} that out-of-fold models flag as likely errors: "
+        f"{data.issues.summary()}. Error probabilities are those of the upper end."
+    )
+    tables = [
+        TextTable.from_frame(entries, "Most likely errors"),
+        TextTable.from_frame(ranges, "Wrong entries by label", RANGE_NOTE),
+    ]
+    return Section("errors", "Likely label errors", text, tables)
+
+
+def missing_labels(data: ReportData) -> Section | None:
+    """Return the missing labels that the model predicts to be positive."""
+    if data.completion is None:
+        return None
+    added = data.completion.suggestions(data.labels_audited)
+    rows = [
+        {"sample": data.audited_names[i], "label": data.label_names[j], "confidence": confidence}
+        for i, j, confidence in added[: data.top]
+    ]
+    text = (
+        f"Of {np.isnan(data.Y_audited).sum()} missing labels of {data.audited_samples}, {len(added)} are predicted "
+        "positive. They are listed by decreasing confidence."
+    )
+    tables = [TextTable.from_records(rows, "Predicted positives")] if rows else []
+    return Section("missing", "Missing labels", text, tables)
+
+
+def calibration(data: ReportData) -> Section | None:
+    """Return the reliability diagram of the probabilities."""
+    p = data.predictions.probabilities
+    if p is None:
+        return None
+    brier, log_loss = (format_number(data.evaluation[name]) for name in ("brier_score", "log_loss"))
+    figure = picture(
+        lambda ax: ReliabilityDisplay.from_predictions(data.Y, p, ax=ax),
+        f"Reliability diagram: fraction of positives by predicted probability; the Brier score is {brier}.",
+        "Perfectly calibrated probabilities are on the dashed line. Larger points are bins with more entries.",
+        size=(4.6, 4.6),
+    )
+    return Section("calibration", "Calibration", f"The Brier score is {brier}, the log loss {log_loss}.", figure=figure)
 
 
 def features(data: ReportData) -> Section | None:
@@ -108,15 +223,22 @@ def model_card(data: ReportData) -> Section:
     """Return facts about the model, its data and its decisions, and its limitations."""
     kind = "training data" if data.training else "data"
     Y = data.Y_audited
+    noise = "none"
+    if (part := find_part(data.model, "false_positive_rate_")) is not None:
+        false_positives = format_rate(float(np.mean(part.false_positive_rate_)))
+        false_negatives = format_rate(float(np.mean(part.false_negative_rate_)))
+        noise = f"estimated rates of false positives and false negatives: {false_positives} and {false_negatives}"
     facts = [
         ("model", " ".join(repr(data.model).split())),
         ("output", f"scores{', probabilities' if data.predictions.probabilities is not None else ''} and labels"),
         (kind, f"{len(Y)} samples, {Y.shape[1]} labels, {np.isnan(Y).mean():.1%} of the labels missing"),
         (f"positives in the {kind}", f"{np.nanmean(Y):.1%} of the observed labels"),
         ("decision", _decision(data.decision_rule)),
-        ("noise model", _noise(data)),
-        *_views(find_part(data.model, "view_weights_")),
+        ("noise model", noise),
     ]
+    if (ensemble := find_part(data.model, "view_weights_")) is not None:
+        facts += [(f"weight of the view {view}", f"{weight:.2f}") for view, weight in ensemble.view_weights_.items()]
+        facts.append(("kept fraction of positives", f"{ensemble.keep_fraction_:g}"))
     limits = TextTable(["limitation"], [[text] for text in _limitations(data)], "Limitations")
     text = "Intended use, ethical considerations and a contact should be added by the owner of the model."
     return Section("card", "Model card", text, [limits], facts=facts)
@@ -137,26 +259,11 @@ def _decision(rule: DecisionRule | None) -> str:
     return f"{rule.decision} for each label, with probability 0.9"
 
 
-def _views(ensemble: Any) -> list[tuple[str, str]]:
-    """Return the weights of the views of an ensemble, and the fraction of positives that trimming keeps."""
-    if ensemble is None:
-        return []
-    weights = [(f"weight of the view {view}", f"{weight:.2f}") for view, weight in ensemble.view_weights_.items()]
-    return [*weights, ("kept fraction of positives", f"{ensemble.keep_fraction_:g}")]
-
-
-def _noise(data: ReportData) -> str:
-    model = find_part(data.model, "false_positive_rate_")
-    if model is None:
-        return "none"
-    rates = (format_rate(float(np.mean(rate))) for rate in (model.false_positive_rate_, model.false_negative_rate_))
-    return "estimated rates of false positives and false negatives: {} and {}".format(*rates)
-
-
 def _limitations(data: ReportData) -> list[str]:
     """Return what the data do not support."""
     labels = replace(read_labels(data.labels_audited), names=list(data.label_names))
-    single, positives = find_single_class(labels.signs), (labels.signs > 0).sum(axis=0)
+    single = find_single_class(labels.signs)
+    positives = (labels.signs > 0).sum(axis=0)
     cases = [
         (single.positive_only, "no observed negative: false positives are not counted"),
         ((positives > 0) & (positives < FEW_POSITIVES), f"fewer than {FEW_POSITIVES} observed positives: uncertain"),
@@ -166,15 +273,3 @@ def _limitations(data: ReportData) -> list[str]:
     if not data.training:
         limits.append("The training samples are not part of this report.")
     return [*limits, "Top features describe the data and the model; they are not causes."]
-
-
-_SECTIONS: tuple[Callable[[ReportData], Section | None], ...] = (
-    metrics,
-    labels,
-    calibration,
-    likely_errors,
-    missing_labels,
-    features,
-    model_card,
-)
-"""Sections after the summary, in their order."""

@@ -124,7 +124,8 @@ def picture(
     from matplotlib.figure import Figure as Canvas
 
     with rc_context(_STYLE):
-        figure, file = Canvas(figsize=size, layout="constrained"), io.BytesIO()
+        figure = Canvas(figsize=size, layout="constrained")
+        file = io.BytesIO()
         draw(figure.add_subplot())
         figure.savefig(file, format="svg", metadata={"Date": None})
     source = f"data:image/svg+xml;base64,{b64encode(file.getvalue()).decode()}"

@@ -2,13 +2,13 @@
 
 from spmld.app.review.annotations import Annotation
 from spmld.app.review.applying import apply_annotations
+from spmld.app.review.editable_tables import open_table
 from spmld.app.review.exchange import export_entries, read_annotations
 from spmld.app.review.label_forms import TagColumn
 from spmld.app.review.queue import make_queue, sample_queue
 from spmld.app.review.server import ReviewServer
 from spmld.app.review.session import ReviewSession
 from spmld.app.review.store import AnnotationStore
-from spmld.app.review.tables import open_table
 
 __all__ = [
     "Annotation",

@@ -95,7 +95,7 @@ def match_annotations(
     >>> from spmld.app.review import Annotation
     >>> from spmld.app.review.annotations import match_annotations
     >>> from spmld.app.review.samples import TableSamples
-    >>> from spmld.app.review.text_tables import CsvTable
+    >>> from spmld.app.review.editable_tables import CsvTable
     >>> samples = TableSamples(CsvTable("words,sad\nThe rain,1\nThe sun,0\n"), ["sad"])
     >>> annotations = [Annotation("", "Sad", "absent", sample=1), Annotation("", "sad", "absent", sample=7)]
     >>> matched, unmatched = match_annotations(annotations, samples, ["sad"])
@@ -104,7 +104,9 @@ def match_annotations(
     """
     annotations = list(annotations)
     labels = label_of_tags(Counter(annotation.label for annotation in annotations), label_names)
-    known, matched, unmatched = set(label_names), [], []
+    known = set(label_names)
+    matched = []
+    unmatched = []
     for annotation in annotations:
         by_index = not annotation.key and annotation.sample in range(len(samples.keys))
         sample = annotation.sample if by_index else samples.index.get(annotation.key)
@@ -168,7 +170,8 @@ def _presence(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     n_answers = (~np.isnan(values)).sum(axis=1)
     fraction = np.where(n_answers > 0, np.nansum(values, axis=1) / np.maximum(n_answers, 1), np.nan)
-    disputed, several = (fraction > 0) & (fraction < 1), values[n_answers > 1]
+    disputed = (fraction > 0) & (fraction < 1)
+    several = values[n_answers > 1]
     if not disputed.any():
         return fraction
     answers = read_annotators(np.concatenate([several, 1 - several])[:, :, None])

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spmld.app.review.annotations import ANSWER_VALUES, Annotation, match_annotations, resolve
+from spmld.app.review.editable_tables import EditableTable
 from spmld.app.review.label_forms import LabelFields, TagColumn
 from spmld.app.review.samples import TableSamples
-from spmld.app.review.text_tables import EditableTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ def apply_annotations(
     annotations : iterable of Annotation
         Annotations of one or several reviewers, see `resolve`.
     labels : mapping, LabelFields or TagColumn
-        Column of each label, see `label_columns`, or the column of tags.
+        Column of each label, or the column of tags.
     id : str, optional
         Column that identifies the samples, see `TableSamples`.
 
@@ -83,7 +83,7 @@ def apply_annotations(
     --------
     >>> from spmld.app.review import Annotation, apply_annotations
     >>> from spmld.app.review.label_forms import TagColumn
-    >>> from spmld.app.review.text_tables import CsvTable
+    >>> from spmld.app.review.editable_tables import CsvTable
     >>> table = CsvTable("words,label_sad,label_calm\nThe rain,no,\nThe sun,yes,no\n")
     >>> annotations = [Annotation("", "sad", "present", sample=0), Annotation("", "calm", "absent", sample=0)]
     >>> applied = apply_annotations(table, annotations, {"sad": "label_sad", "calm": "label_calm"})
@@ -103,20 +103,24 @@ def apply_annotations(
     form = LabelFields(labels) if isinstance(labels, Mapping) else labels
     samples = TableSamples(table, form.columns, id=id)
     annotations, unmatched = match_annotations(annotations, samples, form.names)
-    outcomes, columns = resolve(annotations), {name: j for j, name in enumerate(form.names)}
+    outcomes = resolve(annotations)
+    columns = {name: j for j, name in enumerate(form.names)}
     places = {
         (key, name): (samples.index[key], columns[name])
         for key, name in outcomes
         if key in samples.index and name in columns
     }
-    values, verified = np.full((len(table), len(columns)), np.nan), np.zeros((len(table), len(columns)), dtype=bool)
+    values = np.full((len(table), len(columns)), np.nan)
+    verified = np.zeros((len(table), len(columns)), dtype=bool)
     for place, entry in places.items():
         values[entry] = ANSWER_VALUES.get(outcomes[place], np.nan)
     for annotation in annotations:
         if annotation.place in places and annotation.confidence is None:
             verified[places[annotation.place]] = True
-    old, new = form.read(table), form.write(table, values)
-    written, given = new == values, [outcomes[place] for place in places]
+    old = form.read(table)
+    new = form.write(table, values)
+    written = new == values
+    given = [outcomes[place] for place in places]
     return Applied(
         content=table.content(),
         written=written,

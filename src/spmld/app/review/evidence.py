@@ -60,16 +60,20 @@ class Evidence:
         entry_weight: Any = None,
     ):
         X = X.tocsr() if sp.issparse(X) else np.asarray(X, dtype=float)
-        target, values = None, X
+        target = None
+        values = X
         if model is not None:
             with suppress(TypeError, ValueError):  # of models that cannot be explained
                 target = read_model(model, X if model_X is None else model_X)
                 values = target.X
         if target is None:
-            Y, scaled = np.where(signs != 0, signs, np.nan), FeatureScaler().fit_transform(X)
+            Y = np.where(signs != 0, signs, np.nan)
+            scaled = FeatureScaler().fit_transform(X)
             linear = MaskedLogistic(C=1.0).fit(scaled, Y, entry_weight=entry_weight)
-            target, model_labels = read_model(linear, scaled, [str(name) for name in feature_names]), None
-        self._target, self._values = target, values
+            target = read_model(linear, scaled, [str(name) for name in feature_names])
+            model_labels = None
+        self._target = target
+        self._values = values
         self._labels = list(range(signs.shape[1]) if model_labels is None else model_labels)
         self._background = np.unique(np.linspace(0, X.shape[0] - 1, MAX_BACKGROUND).astype(int))
         self._summary = cache(self._summarize)
@@ -87,7 +91,8 @@ class Evidence:
         label = self._labels[position]
         contributions = self._target.contributions(label, [sample])
         median, raising, lowering = self._summary(label)
-        name, names = self._target.label_names[label], self._target.feature_names
+        name = self._target.label_names[label]
+        names = self._target.feature_names
         explanation = Explanation(name, names, contributions - median, 0.0, self._values[[sample]], [sample])
         return {"influences": explanation.top(n=top), "raising": raising, "lowering": lowering}
 

@@ -9,9 +9,9 @@ from typing import Any
 from spmld._io import StrPath, reading, writing
 from spmld._table import from_csv_text
 from spmld.app.review.annotations import Annotation, Place
+from spmld.app.review.editable_tables import open_table
 from spmld.app.review.samples import ZEROS, TableSamples, identifier_key
 from spmld.app.review.store import AnnotationStore, is_store
-from spmld.app.review.tables import open_table
 from spmld.datasets.frames import identifier_text
 
 _CONFIGURATION = """<View>
@@ -60,7 +60,7 @@ def export_entries(
     >>> import pandas as pd
     >>> from spmld.app.review import export_entries
     >>> from spmld.app.review.samples import TableSamples
-    >>> from spmld.app.review.text_tables import CsvTable
+    >>> from spmld.app.review.editable_tables import CsvTable
     >>> entry = {"sample": 0, "label": "sad", "kind": "suspicious", "given": "absent", "probability": 0.9, "gain": 0.9}
     >>> queue = pd.DataFrame([entry])
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -70,7 +70,12 @@ def export_entries(
     >>> task["data"]["question"], task["data"]["text"]
     ('Does this sample have the label "sad"?', 'words: The rain')
     """
-    records = _entry_records(queue, samples, outcomes or {})
+    records = []
+    for record in queue.to_dict("records"):
+        key = samples.keys[record["sample"]]
+        answer = (outcomes or {}).get((key, record["label"]))
+        fields = dict(samples.fields(record["sample"]))
+        records.append({**record, "key": key, "answer": answer, "fields": fields})
     if Path(path).suffix.lower() == ".jsonl":
         with writing(path) as part, part.open("w", encoding="utf-8", newline="\n") as file:
             file.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
@@ -83,14 +88,9 @@ def export_entries(
     return len(queue)
 
 
-def _entry_records(queue: Any, samples: TableSamples, outcomes: Mapping[Place, str]) -> Iterator[dict[str, Any]]:
-    for record in queue.to_dict("records"):
-        key, fields = samples.keys[record["sample"]], dict(samples.fields(record["sample"]))
-        yield {**record, "key": key, "answer": outcomes.get((key, record["label"])), "fields": fields}
-
-
 def _task(record: Mapping[str, Any], image: str | None) -> dict[str, Any]:
-    fields, probability = record["fields"], record["probability"]
+    fields = record["fields"]
+    probability = record["probability"]
     choice = "present" if probability > 0.5 else "absent"
     shown = [(name, value) for name, value in fields.items() if value not in ("", *ZEROS) and name != image]
     result = {"from_name": "annotation", "to_name": "entry", "type": "choices", "value": {"choices": [choice]}}
@@ -156,7 +156,8 @@ def _read_records(file: Path) -> Iterator[dict[str, Any]]:
     """
     table = open_table(file)
     for i in range(len(table)):
-        row = dict(zip(table.columns, map(_plain, table.values(i)), strict=False))
+        values = [None if value == "" else from_csv_text(value) for value in table.values(i)]
+        row = dict(zip(table.columns, values, strict=False))
         confidence = row.pop("confidence", None)
         if "data" in row:
             yield from _label_studio(row)
@@ -166,13 +167,10 @@ def _read_records(file: Path) -> Iterator[dict[str, Any]]:
             yield row
 
 
-def _plain(value: Any) -> Any:
-    """Return a value of a table as it was before `csv_text`, None for empty text."""
-    return None if value == "" else from_csv_text(value)
-
-
 def _annotation(record: Mapping[str, Any], id: str | None, time_of_file: str) -> Annotation:
-    key, sample, label = record.get("key"), record.get("sample"), record.get("label")
+    key = record.get("key")
+    sample = record.get("sample")
+    label = record.get("label")
     if isinstance(sample, str) and sample.isdecimal():
         sample = int(sample)
     if not isinstance(sample, int) or isinstance(sample, bool):
@@ -192,7 +190,8 @@ def _annotation(record: Mapping[str, Any], id: str | None, time_of_file: str) ->
             f'"time" must be in ISO format, such as 2024-05-01T12:00:00Z, got {record["time"]!r}'
         ) from None
     time = (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
-    key, reviewer = key if isinstance(key, str) else "", str(record.get("reviewer") or "")
+    key = key if isinstance(key, str) else ""
+    reviewer = str(record.get("reviewer") or "")
     text = time.isoformat(timespec="milliseconds")
     return Annotation(key, label, record["answer"], reviewer, text, sample, record.get("confidence"), name)
 

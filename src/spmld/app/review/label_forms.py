@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
@@ -10,30 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spmld.app.review.text_tables import EditableTable, to_text
+from spmld.app.review.editable_tables import EditableTable, to_text
 from spmld.labels.hierarchy import path_nodes
 from spmld.labels.separators import Separator, separator_pattern, separators
 from spmld.labels.tags import EmptyIs, TagCase, Untagged, label_of_tags, read_tags, tag_fields
 from spmld.labels.words import to_number
-from spmld.tables.problems import absent_columns
 
 _Floats = NDArray[np.float64]
-
-
-def label_columns(columns: Sequence[str], label_names: Iterable[str], prefix: str = "label_") -> dict[str, str]:
-    """Return the column of each label, whose name may have a prefix.
-
-    Examples
-    --------
-    >>> from spmld.app.review.label_forms import label_columns
-    >>> label_columns(["pitch", "label_sad", "calm"], ["sad", "calm"])
-    {'sad': 'label_sad', 'calm': 'calm'}
-    """
-    chosen = {name: next((c for c in (prefix + name, name) if c in columns), None) for name in label_names}
-    absent = [name for name, column in chosen.items() if column is None]
-    if absent:
-        raise ValueError(absent_columns(absent, list(chosen), columns, kind="label", source="the table").text)
-    return {name: str(column) for name, column in chosen.items()}
 
 
 @dataclass(frozen=True)
@@ -43,7 +26,7 @@ class LabelFields:
     Attributes
     ----------
     by_name : mapping
-        Column of each label, see `label_columns`.
+        Column of each label.
     Y : array-like of shape (n_samples, n_labels), optional
         Labels of the table, NaN where missing. By default, they are read from the columns.
 
@@ -51,7 +34,7 @@ class LabelFields:
     --------
     >>> import numpy as np
     >>> from spmld.app.review.label_forms import LabelFields
-    >>> from spmld.app.review.text_tables import CsvTable
+    >>> from spmld.app.review.editable_tables import CsvTable
     >>> table = CsvTable("words,label_sad\nThe rain,no\nThe sun,yes\n")
     >>> LabelFields({"sad": "label_sad"}).write(table, [[1], [np.nan]]).tolist(), table.column("label_sad")
     ([[1.0], [1.0]], ['yes', 'yes'])
@@ -78,7 +61,8 @@ class LabelFields:
 
     def write(self, table: EditableTable, decided: Any) -> _Floats:
         """Write labels, 1 or 0, NaN where not decided, into the table, and return all labels after it."""
-        decided, Y = np.asarray(decided, dtype=float), self.read(table)
+        decided = np.asarray(decided, dtype=float)
+        Y = self.read(table)
         values = np.array(table.select(self.columns), dtype=object)
         for j, column in enumerate(self.columns):
             for label in (1, 0):
@@ -132,7 +116,7 @@ class TagColumn:
     --------
     >>> import numpy as np
     >>> from spmld.app.review.label_forms import TagColumn
-    >>> from spmld.app.review.text_tables import CsvTable
+    >>> from spmld.app.review.editable_tables import CsvTable
     >>> table = CsvTable("words,tags\nThe rain,calm; sad\nThe sun,calm\n")
     >>> tags = TagColumn("tags", ["calm", "sad"])
     >>> tags.write(table, [[0, np.nan], [1, 1]]).tolist(), table.column("tags")
@@ -175,24 +159,29 @@ class TagColumn:
         """
         values = table.column(self.column)
         fields = tag_fields(values, self.sep, names=self.names, **self._words)
-        lists, sep = fields.lists, fields.sep
-        counts = Counter(node for tags in lists for tag in tags or () for node in self._nodes(tag))
+        lists = fields.lists
+        sep = fields.sep
+        all_tags = [tag for tags in lists for tag in tags or ()]
+        counts = Counter(node for tag in all_tags for node in self._nodes(tag))
         label = label_of_tags(counts, self.names, self.tag_case)
         usual = {label[tag]: tag for tag, _ in reversed(counts.most_common())}
         several = [value for value, tags in zip(values, lists, strict=True) if len(tags or ()) > 1]
         example = next((value for value in several if isinstance(value, str)), "")
+        no_tags = "[]" if self.untagged == "negative" and self.empty_is == "missing" else ""
         has_lists = any(isinstance(value, list) for value in values)
         decided = np.asarray(decided, dtype=float)
         for row in np.flatnonzero(~np.isnan(decided).all(axis=1)).tolist():
-            old, answers = lists[row] or [], dict(zip(self.names, decided[row].tolist(), strict=True))
+            old = lists[row] or []
+            answers = dict(zip(self.names, decided[row].tolist(), strict=True))
             absent = {node for node in counts if answers.get(label[node]) == 0}
-            new = [tag for tag in (self._remove(tag, absent) for tag in old) if tag is not None]
+            kept = [self._remove(tag, absent) for tag in old]
+            new = [tag for tag in kept if tag is not None]
             present = {label[node] for tag in new for node in self._nodes(tag)}
             new += [usual.get(name, name) for name, value in answers.items() if value == 1 and name not in present]
             complete = lists[row] is None and self.empty_is == "missing" and not np.isnan(decided[row]).any()
             if new != old or complete:
                 is_list = isinstance(values[row], list) or (has_lists and lists[row] is None)
-                text = _join(new, to_text(values[row]), example, sep or ";") if new else self._none
+                text = _join(new, to_text(values[row]), example, sep or ";") if new else no_tags
                 table.set(row, self.column, new if is_list else text)
         return self._read(table.column(self.column), sep)
 
@@ -205,11 +194,6 @@ class TagColumn:
         nodes = self._nodes(tag)
         kept = list(takewhile(lambda node: node not in absent, nodes))
         return tag if kept == nodes else kept[-1] if kept else None
-
-    @property
-    def _none(self) -> str:
-        """Text of a list without tags."""
-        return "[]" if self.untagged == "negative" and self.empty_is == "missing" else ""
 
     def exact(self, table: EditableTable, decided: _Floats) -> _Floats:
         """Return the decided labels, which were missing, that tags can express without changing other labels.
@@ -225,7 +209,9 @@ def _join(tags: list[str], old: str, example: str, sep: Separator) -> str:
     """Return tags as a text, with the separator, brackets and quotes of the old text, or of an example with several."""
     separator = re.compile(rf"\s*(?:{separator_pattern(sep)})\s*")
     model = next((text.strip() for text in (old, example) if separator.search(text.strip())), old.strip())
-    match, listed, usual = separator.search(model), re.match(r"\[(['\"]?)", model), separators(sep)[0]
+    match = separator.search(model)
+    listed = re.match(r"\[(['\"]?)", model)
+    usual = separators(sep)[0]
     glue = match[0] if match else usual if usual.isspace() else f"{usual} "
     quote = listed[1] if listed else ""
     joined = glue.join(quote + tag + quote for tag in tags)

@@ -61,7 +61,8 @@ def true_probability(issues: LabelIssues, probabilities: Any = None) -> NDArray[
     >>> bool(np.allclose(np.abs(Y - true_probability(issues)), issues.error_probability))
     True
     """
-    missing, error = issues.probabilities, issues.error_probability
+    missing = issues.probabilities
+    error = issues.error_probability
     if probabilities is not None:
         given = np.asarray(probabilities, dtype=float)
         if given.shape != missing.shape:
@@ -120,17 +121,15 @@ def make_queue(
         check_scalar_integer("max_entries", max_entries, minimum=0)
     entries = _all_entries(issues, probabilities)
     entries = entries[entries.kind.isin(kinds) & (entries.gain >= min_gain) & (entries.gain > 0)]
-    return _by_gain(entries)[:max_entries]
-
-
-def _by_gain(entries: Any) -> Any:
-    return entries.sort_values("gain", ascending=False, kind="stable")
+    return entries.sort_values("gain", ascending=False, kind="stable")[:max_entries]
 
 
 def _all_entries(issues: LabelIssues, probabilities: Any = None) -> Any:
     """Return a DataFrame of all entries in the order of the flattened label matrix."""
-    pandas, signs = need("pandas"), issues.signs
-    names, samples = np.array([str(name) for name in issues.label_names], dtype=object), np.arange(len(signs))
+    pandas = need("pandas")
+    signs = issues.signs
+    names = np.array([str(name) for name in issues.label_names], dtype=object)
+    samples = np.arange(len(signs))
     kinds = np.where(signs != 0, 0, np.where(signs.any(axis=1, keepdims=True), 1, 2))
     probability = true_probability(issues, probabilities)
     return pandas.DataFrame(
@@ -153,7 +152,7 @@ def merge_queues(queue: Any, new: Any, closed: NDArray[np.bool_]) -> Any:
     remaining = closed | ~queue.index.isin(new.index)
     kept = queue.assign(gain=queue.gain.where(closed, 0.0))[remaining]
     added = new[~new.index.isin(kept.index)]
-    return _by_gain(need("pandas").concat([kept, added]))
+    return need("pandas").concat([kept, added]).sort_values("gain", ascending=False, kind="stable")
 
 
 def sample_queue(issues: LabelIssues, n_entries: int = 50, random_state: Any = None) -> Any:

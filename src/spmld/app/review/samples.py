@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from spmld.app.review.text_tables import EditableTable, to_text
+from spmld.app.review.editable_tables import EditableTable, to_text
 from spmld.datasets.frames import identifier_text
-from spmld.tables.problems import absent_column
+from spmld.tables.problems import absent_columns
 
 IMAGE_TYPES = {
     ".png": "image/png",
@@ -31,14 +31,7 @@ _FEW = 12  # fields that are shown even if they are 0
 def sample_keys(contents: Iterable[Any]) -> list[str]:
     """Return a key for each sample that depends only on its content, so that samples may be reordered.
 
-    Parameters
-    ----------
-    contents : iterable
-        Content of each sample, in types that JSON supports. Equal samples are numbered in their order.
-
-    Returns
-    -------
-    list of str
+    Contents have types that JSON supports. Equal samples are numbered in their order.
 
     Examples
     --------
@@ -89,7 +82,7 @@ class TableSamples:
     Examples
     --------
     >>> from spmld.app.review.samples import TableSamples
-    >>> from spmld.app.review.text_tables import CsvTable
+    >>> from spmld.app.review.editable_tables import CsvTable
     >>> samples = TableSamples(CsvTable("words,label_sad\nThe rain,1\nThe sun,0\n"), ["label_sad"])
     >>> samples.fields(1)
     [('words', 'The sun')]
@@ -104,8 +97,10 @@ class TableSamples:
         id: str | None = None,
     ):
         if image is not None and image not in table.columns:
-            raise ValueError(absent_column(image, "image", table.columns).text)
-        self.table, self._image, self._folder = table, image, Path(folder).resolve()
+            raise ValueError(absent_columns([image], table.columns, option="image").text)
+        self.table = table
+        self._image = image
+        self._folder = Path(folder).resolve()
         self._shown = [(i, name) for i, name in enumerate(table.columns) if name not in set(labels)]
         self.keys = sample_keys([value for _, value in self.fields(i)] for i in range(len(table)))
         self.index = {key: i for i, key in enumerate(self.keys)}

@@ -66,7 +66,7 @@ class ReviewServer:
     >>> from spmld.audit import find_label_issues
     >>> from spmld.app.review import AnnotationStore, ReviewServer, ReviewSession, make_queue
     >>> from spmld.app.review.samples import TableSamples
-    >>> from spmld.app.review.text_tables import CsvTable
+    >>> from spmld.app.review.editable_tables import CsvTable
     >>> X, Y = np.eye(2).repeat(50, axis=0), np.arange(100)[:, None] < 50
     >>> queue = make_queue(find_label_issues(None, X, Y, random_state=0), min_gain=0.0)
     >>> samples = TableSamples(CsvTable("\n".join(["words", *["The rain", "The sun"] * 50])), [])
@@ -78,7 +78,8 @@ class ReviewServer:
     """
 
     def __init__(self, session: ReviewSession, port: int = 0):
-        self.session, self.token = session, secrets.token_urlsafe(24)
+        self.session = session
+        self.token = secrets.token_urlsafe(24)
         handler = type("_SessionHandler", (_Handler,), {"review": self})
         try:
             self._server = _Server((ADDRESS, port), handler)
@@ -100,7 +101,7 @@ class ReviewServer:
         """Close the socket."""
         self._server.server_close()
 
-    def answer(self, method: str, path: str, body: dict[str, Any]) -> Any:
+    def answer(self, method: str, path: str, body: dict[str, Any]) -> dict[str, Any] | tuple[str, bytes]:
         """Return the response to a request for data: an object for JSON, or media type and bytes."""
         session = self.session
         if (method, path) == ("GET", "/api/entries"):
@@ -185,7 +186,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _check_origin(self) -> None:
         """Reject requests under another name, as after DNS rebinding, and requests of pages of other origins."""
-        host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
+        host = self.headers.get("Host", "")
+        origin = self.headers.get("Origin")
         other_site = self.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin")
         if host not in self.review.hosts or origin not in (None, f"http://{host}") or other_site:
             raise RequestError(HTTPStatus.FORBIDDEN, "requests must come from the page at the address of this server")

@@ -63,16 +63,23 @@ class ReviewSession:
         title: str = "",
     ):
         check_reviewer(reviewer)
-        self.store, self.samples, self.evidence = store, samples, evidence
-        self.reviewer, self.overlap, self.title = reviewer, overlap, title
+        self.store = store
+        self.samples = samples
+        self.evidence = evidence
+        self.reviewer = reviewer
+        self.overlap = overlap
+        self.title = title
         self._make_queue: Callable[[dict[Place, str]], Any] | None = None
-        self._update_every, self._n_new, self._thread = 0, 0, Thread()
+        self._update_every = 0
+        self._n_new = 0
+        self._thread = Thread()
         self._lock = RLock()
         self._set_queue(queue)
 
     def _set_queue(self, queue: Any) -> None:
         keys = [self.samples.keys[sample] for sample in queue["sample"]]
-        self.queue, self._places = queue, list(zip(keys, queue.label, strict=True))
+        self.queue = queue
+        self._places = list(zip(keys, queue.label, strict=True))
         self._known_outcomes: dict[Place, str] | None = None
 
     def upcoming(self, count: int = 1, first: int | None = None, *, taken: bool = False) -> list[int]:
@@ -81,7 +88,8 @@ class ReviewSession:
         With `first`, this entry comes before the others. Entries that other reviewers see are left out, unless `taken`.
         """
         with self._lock:
-            states, places = self._states(), self._places
+            states = self._states()
+            places = self._places
             entries = self.queue.index.to_numpy()
         elsewhere = set() if taken or self.overlap else set(self._shown_to_others().values())
         order = np.argsort(states, kind="stable")
@@ -132,12 +140,14 @@ class ReviewSession:
         It is called in a thread after a number of annotations, `every`.
         """
         with self._lock:
-            self._make_queue, self._update_every = make_queue, every
+            self._make_queue = make_queue
+            self._update_every = every
 
     def update(self) -> None:
         """Compute the queue again with the annotations so far."""
         with self._lock:
-            make_queue, self._n_new = self._make_queue, 0
+            make_queue = self._make_queue
+            self._n_new = 0
         if make_queue is None:
             return
         new = make_queue(self.store.outcomes())  # without the lock, since it takes seconds
@@ -162,7 +172,9 @@ class ReviewSession:
     def progress(self) -> dict[str, Any]:
         """Return the number of entries, annotations and corrections, and the expected corrections that remain."""
         with self._lock:
-            queue, closed, outcomes = self.queue, self._states() == _CLOSED, self.store.outcomes()
+            queue = self.queue
+            closed = self._states() == _CLOSED
+            outcomes = self.store.outcomes()
             decisions = np.array([outcomes.get(place, "") for place in self._places])
         opposite = np.where(queue.given == "missing", queue.probability <= 0.5, queue.given == "absent")
         remaining = np.sort(queue.gain[~closed])[::-1]
@@ -182,9 +194,12 @@ class ReviewSession:
         for their low label quality. So are those about which reviewers are unsure or disagree.
         """
         with self._lock:
-            places, observed = self._places, self.queue.given
-            annotations, outcomes = self.store.annotations(), self.store.outcomes()
-        seen, wrong = {annotation.place for annotation in annotations}, []
+            places = self._places
+            observed = self.queue.given
+            annotations = self.store.annotations()
+            outcomes = self.store.outcomes()
+        seen = {annotation.place for annotation in annotations}
+        wrong = []
         for place, given in zip(places, observed, strict=True):
             if place not in seen:
                 break
@@ -195,7 +210,8 @@ class ReviewSession:
     def describe(self, entry: int) -> dict[str, Any]:
         """Return an entry with the content of its sample and the evidence, in types that JSON supports."""
         record = self._record(entry)
-        sample, evidence = record["sample"], NO_EVIDENCE if self.evidence is None else self.evidence.describe(entry)
+        sample = record["sample"]
+        evidence = NO_EVIDENCE if self.evidence is None else self.evidence.describe(entry)
         return {
             **record,
             **evidence,
@@ -234,7 +250,8 @@ class ReviewSession:
                 for place, annotations in by_place.items()
             }
             known = [states.get(place, _OPEN) for place in self._places]
-            self._known_states, self._known_outcomes = np.array(known, dtype=np.int8), outcomes
+            self._known_states = np.array(known, dtype=np.int8)
+            self._known_outcomes = outcomes
         return self._known_states
 
     def _state(self, annotations: list[Annotation], conflict: bool) -> int:

@@ -80,7 +80,8 @@ class AnnotationStore:
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute(_SCHEMA)
             connection.execute(_SCHEMA_SHOWN)
-        self._files, self._closed = self._identify(), False
+        self._files = self._identify()
+        self._closed = False
         self._n_rows = 0
         self._active: list[Annotation] = []
         self._resolved: tuple[int, dict[Place, str]] = (0, {})
@@ -171,7 +172,14 @@ class AnnotationStore:
 
     def _identify(self) -> list[tuple[int, int] | None]:
         """Return device and inode of the file and of its write-ahead log, None where there is none."""
-        return [identify_file(path) for path in (self.path, self.path.with_name(self.path.name + "-wal"))]
+        identities: list[tuple[int, int] | None] = []
+        for path in (self.path, self.path.with_name(f"{self.path.name}-wal")):
+            try:
+                status = path.stat()
+                identities.append((status.st_dev, status.st_ino))
+            except FileNotFoundError:
+                identities.append(None)
+        return identities
 
     def _check_files(self) -> None:
         """Raise OSError if the file is closed, or if its name does not lead to the file that is open."""
@@ -227,15 +235,6 @@ class AnnotationStore:
 
     def __exit__(self, *error: object) -> None:
         self.close()
-
-
-def identify_file(path: Path) -> tuple[int, int] | None:
-    """Return device and inode of a file, None if it does not exist."""
-    try:
-        status = path.stat()
-    except FileNotFoundError:
-        return None
-    return status.st_dev, status.st_ino
 
 
 def is_store(path: StrPath) -> bool:
