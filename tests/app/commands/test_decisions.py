@@ -110,6 +110,14 @@ def test_precision_and_threshold_of_single_labels(cli, files, method):
     assert f"a above {a.threshold:.3g}; b above 0.7; of the others, labels that" in (files / "m.html").read_text()
 
 
+@pytest.mark.parametrize("precision", ["3e-1", "a=3e-1"])
+def test_precisions_may_have_an_exponent(cli, files, precision):
+    options = ["--method", "LabelPrior", "--no-held-out", "--precision", precision]
+    assert cli("fit", "train.csv", "-o", "m.skops", *options)[0] == 0
+    targets = {"3e-1": "precision>=3e-1", "a=3e-1": {"a": "precision>=3e-1"}}
+    assert spmld.export.model_info("m.skops").summary["decision"] == targets[precision]
+
+
 def test_a_precision_that_is_not_reached_is_printed(cli, files):
     frame = pd.read_csv("train.csv")
     frame["label_a"] = np.random.default_rng(0).permutation(frame["label_a"])
