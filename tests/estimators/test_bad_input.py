@@ -8,8 +8,10 @@ import pandas as pd
 import pytest
 import torch
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.validation import has_fit_parameter
 
-from spmld import GLOCAL, SPMLD, LabelPrior, MaskedRidge
+from spmld import GLOCAL, SPMLD, HierarchicalClassifier, LabelPrior, MaskedRidge
 from spmld.labels import LabelWarning
 from spmld.pacing import GeometricSchedule, GroupSparsePacing, QuantileSchedule
 
@@ -239,6 +241,17 @@ def test_entry_weights_of_another_shape_raise(shape):
     message = rf"entry_weight must have shape \(30, 3\) or \(30,\), got {re.escape(str(shape))}"
     with pytest.raises(ValueError, match=message):
         LabelPrior().fit(X, Y, entry_weight=np.ones(shape))
+
+
+@pytest.mark.parametrize("cls", [*ESTIMATORS, HierarchicalClassifier])
+def test_unknown_arguments_raise(cls):
+    model, weights = make(cls), np.ones(len(X))
+    assert not has_fit_parameter(model, "sample_weight")
+    for fitted, name in ((model, "sample_weight"), (make_pipeline(model), f"{cls.__name__.lower()}__sample_weight")):
+        with pytest.raises(TypeError, match=rf"{cls.__name__}\.fit\(\) .*'sample_weight'; pass entry_weight, which"):
+            fitted.fit(X, Y, **{name: weights})
+    with pytest.raises(TypeError, match=r"'entry_weights'; did you mean 'entry_weight'\?"):
+        model.fit(X, Y, entry_weights=weights)
 
 
 def test_masked_features_raise_everywhere_and_an_empty_mask_changes_nothing():

@@ -19,7 +19,7 @@ from spmld.cluster.inputs import is_collection, read_collection
 from spmld.cluster.predictions import predict_chunks
 from spmld.cluster.samples import ClusterSamples
 from spmld.estimators.completion import Completion
-from spmld.estimators.inputs import check_features, check_labels, check_trusted, check_weights
+from spmld.estimators.inputs import check_features, check_labels, check_trusted, check_unknown, check_weights
 from spmld.estimators.memory import check_memory
 from spmld.estimators.positive_only import check_single_class, complete_labels
 from spmld.estimators.probabilities import score_probabilities
@@ -119,7 +119,9 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         """Return numbers that are positive where `complete` adds the label, given probabilities; 0 and 1 if known."""
         return p - 0.5
 
-    def fit(self, X: Any, y: Any = None, mask: Any = None, entry_weight: Any = None, trusted: Any = None) -> Any:
+    def fit(
+        self, X: Any, y: Any = None, mask: Any = None, entry_weight: Any = None, trusted: Any = None, **unknown: Any
+    ) -> Any:
         """Fit the estimator to the observed labels.
 
         Parameters
@@ -138,6 +140,11 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         trusted : array-like of bool of shape (n_samples, n_labels) or (n_samples,), optional
             True for entries, or samples, whose labels are verified to be correct. `SelfPacedEnsemble` uses it, and
             `MaskedLogistic` and `MaskedBoosting` with noise rates. Other estimators raise an error.
+        **unknown
+            Other arguments raise an error. ``entry_weight`` also has the weights of samples. It is not called
+            ``sample_weight``, since scikit-learn's checks of such estimators require that a sample of weight 2 equals
+            two samples, which does not hold for estimators that draw folds or initial values, such as
+            `SelfPacedEnsemble` and `SPMLD`.
 
         Returns
         -------
@@ -150,14 +157,18 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         `spmld.estimators.positive_unlabeled`, unless `entry_weight` has one column for each label; if X is a Dask
         collection, they raise an error. A fit that is interrupted leaves the estimator as it was.
         """
+        check_unknown(self, unknown)
         self._validate_params()
         self._check_parameters()
         check_trusted(self, trusted, in_memory=not is_collection(X))
         fitted = copy(self)
-        samples, class_prior = fitted._read(X, y, mask, entry_weight, trusted)
-        fitted._fit_samples(samples, class_prior)
+        fitted._fit_inputs(X, y, mask, entry_weight, trusted)
         self.__dict__ = fitted.__dict__
         return self
+
+    def _fit_inputs(self, X: Any, y: Any, mask: Any, entry_weight: Any, trusted: Any) -> None:
+        """Fit to the arguments of `fit`, with validated parameters."""
+        self._fit_samples(*self._read(X, y, mask, entry_weight, trusted))
 
     def _read(
         self, X: Any, y: Any, mask: Any, entry_weight: Any, trusted: Any

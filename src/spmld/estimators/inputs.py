@@ -1,7 +1,9 @@
 """Validation and conversion of the inputs of estimators: features, labels and weights."""
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import replace
+from inspect import signature
 from typing import Any
 
 import array_api_compat
@@ -21,7 +23,7 @@ from spmld._arrays import (
     largest_value,
     namespace,
 )
-from spmld._validation import check_same_samples
+from spmld._validation import check_same_samples, did_you_mean
 from spmld.cluster.samples import ClusterSamples
 from spmld.labels import Labels, read_labels
 from spmld.labels.entries import read_weights
@@ -127,6 +129,15 @@ def check_trusted(estimator: Any, trusted: Any, *, in_memory: bool) -> None:
             f"trusted is not used by {type(estimator).__name__}, but by SelfPacedEnsemble, and by MaskedLogistic and "
             "MaskedBoosting with false_positive_rate or false_negative_rate above 0; fit one of them, or leave it out"
         )
+
+
+def check_unknown(estimator: Any, unknown: Mapping[str, Any]) -> None:
+    """Raise TypeError if `fit` got arguments that it does not have."""
+    for name in unknown:
+        hint = did_you_mean(name, signature(estimator.fit).parameters)
+        if name == "sample_weight":
+            hint = "; pass entry_weight, which accepts one weight for each sample or for each entry"
+        raise TypeError(f"{type(estimator).__name__}.fit() got an unexpected keyword argument {name!r}{hint}")
 
 
 def has_rates(estimator: Any) -> bool:
