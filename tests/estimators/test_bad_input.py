@@ -257,7 +257,8 @@ def test_unknown_arguments_raise(cls):
 def test_masked_features_raise_everywhere_and_an_empty_mask_changes_nothing():
     from spmld.audit import find_label_issues
     from spmld.datasets import Dataset
-    from spmld.model_selection import ThresholdClassifier, cross_val_predict
+    from spmld.estimators import ThresholdClassifier
+    from spmld.model_selection import cross_val_predict
 
     masked, unmasked = np.ma.masked_greater(X, 2), np.ma.array(X)
     model = LabelPrior().fit(unmasked, Y)

@@ -12,8 +12,9 @@ from sklearn.preprocessing import StandardScaler
 
 import spmld
 from spmld import MaskedLogistic, SelfPacedClassifier, SelfPacedEnsemble
+from spmld.estimators import ThresholdClassifier
 from spmld.metrics import scorer
-from spmld.model_selection import MultilabelStratifiedKFold, ThresholdClassifier, cross_val_predict
+from spmld.model_selection import MultilabelStratifiedKFold, cross_val_predict
 
 METHODS = ("predict", "predict_proba", "decision_function")
 

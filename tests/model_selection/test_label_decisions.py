@@ -15,7 +15,8 @@ import spmld
 from spmld import SelfPacedEnsemble
 from spmld.core.losses import logistic
 from spmld.datasets import make_planted
-from spmld.model_selection import DecisionRule, ThresholdClassifier
+from spmld.estimators import ThresholdClassifier
+from spmld.model_selection import DecisionRule
 from spmld.model_selection.thresholds import label_decisions
 
 NAMES = ["sad", "rock", "calm"]

@@ -19,7 +19,14 @@ from spmld.cluster.inputs import is_collection, read_collection
 from spmld.cluster.predictions import predict_chunks
 from spmld.cluster.samples import ClusterSamples
 from spmld.estimators.completion import Completion
-from spmld.estimators.inputs import check_features, check_labels, check_trusted, check_unknown, check_weights
+from spmld.estimators.inputs import (
+    check_features,
+    check_in_memory,
+    check_labels,
+    check_trusted,
+    check_unknown,
+    check_weights,
+)
 from spmld.estimators.memory import check_memory
 from spmld.estimators.positive_only import check_single_class, complete_labels
 from spmld.estimators.probabilities import score_probabilities
@@ -161,6 +168,7 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         self._validate_params()
         self._check_parameters()
         check_trusted(self, trusted, in_memory=not is_collection(X))
+        check_in_memory(self, X)
         fitted = copy(self)
         fitted._fit_inputs(X, y, mask, entry_weight, trusted)
         self.__dict__ = fitted.__dict__
@@ -175,11 +183,6 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
     ) -> tuple[Samples | ClusterSamples, NDArray[np.float64] | None]:
         """Return validated samples, and the class prior of positive-only labels."""
         if is_collection(X):
-            if not self.fits_collections:
-                raise TypeError(
-                    f"{type(self).__name__} requires X in memory, got a Dask collection; pass X.compute(), or use "
-                    "SelfPacedEnsemble or a linear or latent model"
-                )
             samples = read_collection(X, y, mask, entry_weight)
             check_single_class(samples, entry_weight, self._accepts_entry_weight())
             return samples, None
@@ -251,10 +254,13 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         scores = self._all_scores(X)
         return self._wrap(scores[:, 0] if self._labels.one_dimensional else scores, X)
 
+    def _read_features(self, X: Any) -> Any:
+        return check_features(self, X, reset=False)
+
     def _all_scores(self, X: Any) -> Any:
         """Return the scores as a matrix, even if y was a vector."""
         check_is_fitted(self)
-        return self._scores(check_features(self, X, reset=False))
+        return self._scores(self._read_features(X))
 
     def predict_proba(self, X: Any) -> Any:
         """Return the probability of each label.
@@ -272,7 +278,7 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         check_is_fitted(self)
         if is_collection(X):
             return predict_chunks(self, "predict_proba", X)
-        p = self._probabilities_for(check_features(self, X, reset=False))
+        p = self._probabilities_for(self._read_features(X))
         return self._wrap(namespace(p).concat([1 - p, p], axis=1) if self._labels.one_dimensional else p, X)
 
     def predict(self, X: Any) -> Any:
@@ -312,7 +318,7 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
     def _check_new_labels(self, X: Any, Y: Any, mask: Any) -> Labels:
         """Validate labels against those passed to `fit`."""
         check_is_fitted(self)
-        X = check_features(self, X, reset=False)
+        X = self._read_features(X)
         labels = check_labels(self, X, Y, mask, classes=self.classes_)
         if labels.signs.shape[1] != self.n_labels_:
             raise ValueError(f"Y must have {self.n_labels_} labels, as in fit, got {labels.signs.shape[1]}")
@@ -337,7 +343,7 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         """
         check_is_fitted(self)
         labels = self._check_new_labels(X, y, mask)
-        p = to_numpy(self._probabilities_for(check_features(self, X, reset=False), labels))
+        p = to_numpy(self._probabilities_for(self._read_features(X), labels))
         positive = self._completion_margins(np.where(labels.observed, labels.signs > 0, p)) > 0
         signs = np.where(labels.observed, labels.signs, np.where(positive, 1, -1))
         confidences = np.where(labels.observed, 1.0, np.where(positive, p, 1 - p))

@@ -9,8 +9,8 @@ import pytest
 
 import spmld
 from spmld.app.commands.methods import METHODS, build, with_decision
+from spmld.estimators import ThresholdClassifier
 from spmld.metrics import macro_auc, macro_f1
-from spmld.model_selection import ThresholdClassifier
 
 NAMES = ["a", "b", "c", "d"]
 

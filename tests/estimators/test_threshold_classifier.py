@@ -19,10 +19,10 @@ from sklearn.multioutput import MultiOutputClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from spmld import GLOCAL
-from spmld.model_selection import DecisionRule, MultilabelStratifiedKFold, ThresholdClassifier
+from spmld.estimators import ThresholdClassifier
+from spmld.model_selection import DecisionRule, MultilabelStratifiedKFold
 from spmld.noise import PooledCalibration
-
-from .classifier_cases import NAN, Memory, Ridge, make_data
+from tests.model_selection.classifier_cases import NAN, Memory, Ridge, make_data
 
 
 def test_nothing_is_learned_from_a_memorizing_estimator():

@@ -2,21 +2,27 @@
 
 import warnings
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
+from scipy.special import expit
+from sklearn.base import clone
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted
 
+from spmld._arrays import to_numpy
 from spmld._response import label_scores
-from spmld._validation import RandomState, Validated, indexable
+from spmld._validation import RandomState, indexable
+from spmld.annotators.mixture import annotated_labels, is_annotated
+from spmld.estimators.base import MultiLabelEstimator
+from spmld.estimators.inputs import check_labels
+from spmld.estimators.probabilities import log_odds
+from spmld.estimators.wrappers import WrapperEstimator, fitted_hierarchy
 from spmld.labels import Labels, read_labels
-from spmld.labels.output import PredictionOutputMixin
+from spmld.labels.entries import mark_trusted
 from spmld.labels.single_class import list_labels
-from spmld.metrics import subset_accuracy
 from spmld.model_selection.cross_fitting import cross_fit
+from spmld.model_selection.samples import Samples
 from spmld.model_selection.splitters import check_splitter
 from spmld.model_selection.thresholds import DecisionOption, DecisionRule, label_decisions
 from spmld.noise import PooledCalibration
@@ -26,12 +32,12 @@ _RESPONSE_METHODS = ["decision_function", "predict_proba"]
 
 
 @dataclass(eq=False, repr=False)
-class ThresholdClassifier(PredictionOutputMixin, ClassifierMixin, MetaEstimatorMixin, Validated):
+class ThresholdClassifier(WrapperEstimator):
     """Classifier with calibrated probabilities, and decisions with a high F1 that are based on them.
 
     Clones of the base estimator are fitted on the training samples of each fold and score the test samples. The scores
     of the observed entries are calibrated, and the thresholds are chosen with the calibrated probabilities of all
-    entries. Then the base estimator is fitted on all samples.
+    entries. Then the base estimator is fitted on all samples. Scores are calibrated log-odds.
 
     Parameters
     ----------
@@ -63,9 +69,9 @@ class ThresholdClassifier(PredictionOutputMixin, ClassifierMixin, MetaEstimatorM
         The fitted calibration, with one slope for all labels and a shrunk shift of each label.
     decision_rule_ : DecisionRule
         The rule that predicts labels from probabilities.
-    classes_ : ndarray of shape (2,)
-        Negative and positive class.
-    n_features_in_, feature_names_in_
+    hierarchy_ : Hierarchy or None
+        The hierarchy of a base estimator that is a `HierarchicalClassifier`, with which the predictions agree, too.
+    n_features_in_, feature_names_in_, class_prior_
         Those of `estimator_`, if it has them.
 
     Notes
@@ -73,11 +79,14 @@ class ThresholdClassifier(PredictionOutputMixin, ClassifierMixin, MetaEstimatorM
     Entries of a fold are left out of the calibration of a label that has no observed positive or no observed negative
     in the training samples of the fold. If nothing is left, scores are used as log-odds, with a UserWarning.
 
-    There is no `decision_function`, so that ranking metrics use the calibrated probabilities and not their distances
-    from the thresholds, which differ between labels.
+    ``entry_weight`` is passed to the base estimator only. Samples are in any form that the base estimator accepts, such
+    as texts for a pipeline.
 
     See Also
     --------
+    MultiLabelEstimator : The attributes that all estimators share.
+    spmld.HierarchicalClassifier : Predictions that agree with a hierarchy. Either may be the base estimator of the
+        other.
     spmld.PerLabelClassifier : A classifier for each label, such as scikit-learn's CalibratedClassifierCV, which
         calibrates each label by a sigmoid or an isotonic function of its own.
 
@@ -86,7 +95,7 @@ class ThresholdClassifier(PredictionOutputMixin, ClassifierMixin, MetaEstimatorM
     >>> import numpy as np
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.multioutput import MultiOutputClassifier
-    >>> from spmld.model_selection import ThresholdClassifier
+    >>> from spmld.estimators import ThresholdClassifier
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(300, 2))
     >>> Y = (X + rng.normal(size=(300, 2)) > 1.8).astype(int)
@@ -107,54 +116,59 @@ class ThresholdClassifier(PredictionOutputMixin, ClassifierMixin, MetaEstimatorM
     n_jobs: int | None = None
     random_state: RandomState = None
 
-    def fit(self, X: Any, y: Any, mask: Any = None, entry_weight: Any = None) -> Self:
-        """Fit the base estimator, and calibrate its out-of-fold scores.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-        y : labels in any form accepted by `spmld.labels.read_labels`
-            Labels, NaN where missing.
-        mask : array-like of bool of the shape of `y`, optional
-            True where a label is observed. Other entries of y are ignored.
-        entry_weight : ndarray of shape (n_samples, n_labels), optional
-            Weights of the entries, passed to ``fit`` of the base estimator.
-
-        Returns
-        -------
-        self
-        """
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-        self._validate_params()
-        self.response_method_ = self._choose_response_method()
-        X, y, mask = indexable(X, y, mask)
-        labels = read_labels(y, mask)
-        label_decisions(self.decision, labels.shape[1], labels.names)
-        self._labels = Labels(labels.signs[:0], labels.classes, labels.names, labels.one_dimensional)
-        self.classes_ = self._fitted_classes = labels.classes
-        if mask is not None:
-            y = labels.write_with_missing(y)
-            self._fitted_classes = read_labels(y).classes
-        scores, signs = self._out_of_fold_scores(X, y, labels, entry_weight)
-        weights = {} if entry_weight is None else {"entry_weight": entry_weight}
-        self.estimator_ = clone(self.estimator).fit(X, y, **weights)
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.estimator_, name):
-                setattr(self, name, getattr(self.estimator_, name))
-        self._calibrate(scores, signs)
-        return self
-
     @property
     def thresholds_(self) -> NDArray[np.float64] | None:
         """Thresholds of the probabilities of the labels."""
         return self.decision_rule_.thresholds_
 
+    def _check_parameters(self) -> None:
+        self._choose_response_method()
+
+    def _choose_response_method(self) -> str:
+        for name in _RESPONSE_METHODS:
+            if hasattr(self.estimator, name):
+                return name
+        raise ValueError(f"estimator must have {' or '.join(_RESPONSE_METHODS)}, got {self.estimator!r}")
+
+    def _fit_inputs(self, X: Any, y: Any, mask: Any, entry_weight: Any, trusted: Any) -> None:
+        if is_annotated(y):
+            y, entry_weight = annotated_labels(X, y, mask=mask, entry_weight=entry_weight, trusted=trusted)
+        X, y, mask = indexable(X, y, mask)
+        labels = check_labels(self, X, y, mask)
+        if mask is not None or isinstance(y, Labels):
+            y = labels.write_with_missing(y)
+        self._fit_folds(X, y, mark_trusted(labels, trusted), entry_weight)
+        for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+        self.class_prior_ = getattr(self.estimator_, "class_prior_", np.full(self.n_labels_, np.nan))
+
+    def _fit(self, samples: Samples) -> None:
+        labels, weights = samples.labels, None if samples.weights.dtype == bool else samples.weights
+        y = labels if isinstance(self.estimator, MultiLabelEstimator) else labels.write_with_missing(None)
+        # Labels that a wrapper has filled in have weights with which they keep their frequencies.
+        self._fit_folds(samples.X, y, labels, weights, calibration_weight=weights)
+
+    def _fit_folds(
+        self, X: Any, y: Any, labels: Labels, entry_weight: Any, calibration_weight: NDArray[Any] | None = None
+    ) -> None:
+        """Fit the base estimator, given its labels `y`, and calibrate its out-of-fold scores."""
+        self._set_labels(labels)
+        label_decisions(self.decision, self.n_labels_, labels.names)
+        self.response_method_ = self._choose_response_method()
+        self._fitted_classes = read_labels(y).classes
+        weights = {"entry_weight": entry_weight, "trusted": labels.trusted}
+        weights = {name: values for name, values in weights.items() if values is not None}
+        scores, signs, rows = self._out_of_fold_scores(X, y, labels, weights)
+        self.estimator_ = clone(self.estimator).fit(X, y, **weights)
+        self.hierarchy_ = fitted_hierarchy(self.estimator_)
+        self._calibrate(scores, signs, None if calibration_weight is None else calibration_weight[rows])
+
     def _out_of_fold_scores(
-        self, X: Any, y: Any, labels: Labels, entry_weight: Any
-    ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
-        """Return scores and signs of the test samples of all folds, fold after fold.
+        self, X: Any, y: Any, labels: Labels, weights: dict[str, Any]
+    ) -> tuple[NDArray[np.float64], NDArray[np.int8], NDArray[np.intp]]:
+        """Return scores and signs of the test samples of all folds, fold after fold, and the indices of the samples.
 
         If a label has no observed positive or no observed negative in the training samples of a fold, the scores of the
         fold are unrelated to the label: its signs are set to 0. A fold in which this holds for all labels is not
@@ -165,100 +179,70 @@ class ThresholdClassifier(PredictionOutputMixin, ClassifierMixin, MetaEstimatorM
         learned = [has_both_classes(labels.signs[train]) for train, _ in folds]
         used = [(fold, both) for fold, both in zip(folds, learned, strict=True) if both.any()]
         if not used:
-            return np.empty((0, labels.signs.shape[1])), labels.signs[:0]
-        options = {"entry_weight": entry_weight, "score": self._score, "n_jobs": self.n_jobs}
+            return np.empty((0, self.n_labels_)), labels.signs[:0], np.empty(0, dtype=np.intp)
+        options = {**weights, "score": self._base_scores, "n_jobs": self.n_jobs}
         result = cross_fit(self.estimator, X, y, [fold for fold, _ in used], **options)
         signs = [labels.signs[test] * both for (_, test), both in used]
-        return np.concatenate(result.fold_scores), np.concatenate(signs)
+        rows = np.concatenate([test for (_, test), _ in used])
+        return np.concatenate(result.fold_scores), np.concatenate(signs), rows
 
-    def _calibrate(self, scores: NDArray[np.float64], signs: NDArray[np.int8]) -> None:
+    def _calibrate(
+        self, scores: NDArray[np.float64], signs: NDArray[np.int8], weights: NDArray[np.float64] | None
+    ) -> None:
         """Fit the calibration and the decision rule."""
         if not ((signs > 0).any() and (signs < 0).any()):
-            scores, signs = scores[:0], signs[:0]
+            scores, signs, weights = scores[:0], signs[:0], None
             names = list_labels(self._labels, np.ones(signs.shape[1], dtype=bool))
             warnings.warn(
                 f"{names}: not calibrated, because there is no observed positive or no observed negative with an "
                 "out-of-fold score; scores are used as log-odds, with a threshold of 0.5",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=5,
             )
-        self.calibration_ = PooledCalibration().fit(scores, signs)
+        self.calibration_ = PooledCalibration().fit(scores, signs, weights)
         observed = replace(self._labels, signs=signs)
         self.decision_rule_ = DecisionRule(decision=self.decision)
-        self.decision_rule_.fit(self.calibration_.probabilities(scores), observed)
+        self.decision_rule_.fit(self._project(self.calibration_.probabilities(scores)), observed)
 
-    def _choose_response_method(self) -> str:
-        for name in _RESPONSE_METHODS:
-            if hasattr(self.estimator, name):
-                return name
-        raise ValueError(f"estimator must have {' or '.join(_RESPONSE_METHODS)}, got {self.estimator!r}")
-
-    def _score(self, estimator: Any, X: Any) -> NDArray[np.float64]:
+    def _base_scores(self, estimator: Any, X: Any) -> NDArray[np.float64]:
         """Return scores; those of `predict_proba` are log-odds of probabilities, bounded by a small constant."""
-        n_labels = self._labels.signs.shape[1]
-        scores = label_scores(estimator, X, self.response_method_, self._fitted_classes, n_labels)
+        scores = label_scores(estimator, X, self.response_method_, self._fitted_classes, self.n_labels_)
         if self.response_method_ == "decision_function":
             return scores
         return np.asarray(np.log((scores + self.smallest_probability) / (1 - scores + self.smallest_probability)))
 
-    def _probabilities(self, X: Any) -> NDArray[np.float64]:
-        check_is_fitted(self)
-        return self.calibration_.probabilities(self._score(self.estimator_, X))
+    def _read_features(self, X: Any) -> Any:
+        return X  # the base estimator validates them
 
-    def predict_proba(self, X: Any) -> Any:
-        """Return the calibrated probability of each label or, if `y` was a vector, of its two classes.
+    def _infer_labels(self, labels: Labels) -> Labels:
+        return labels if self.hierarchy_ is None else self.hierarchy_.infer_labels(labels)
 
-        Parameters
-        ----------
-        X
-            As in `predict`.
-        """
-        P = self._probabilities(X)
-        return self._wrap(np.hstack([1 - P, P]) if self._labels.one_dimensional else P, X)
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        scores = self.calibration_.transform(self._base_scores(self.estimator_, X))
+        return scores if self.hierarchy_ is None else log_odds(self._project(expit(scores)))
 
-    def predict(self, X: Any) -> Any:
-        """Predict labels.
+    def _completed_scores(self, X: Any, labels: Labels) -> NDArray[np.float64]:
+        base = self.estimator_
+        if not isinstance(base, MultiLabelEstimator):
+            return self._scores(X)
+        return self.calibration_.transform(to_numpy(base._completed_scores(base._read_features(X), labels)))
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
+    def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Any:
+        return self._coherent_probabilities(super()._probabilities_for(X, labels), labels)
 
-        Returns
-        -------
-        ndarray of shape (n_samples, n_labels), or (n_samples,) if `y` was a vector
-            Labels in the encoding of `y` in `fit`.
-        """
-        positive = self._positive(X)
-        return self._wrap(self._labels.write(positive), X)
+    def _probabilities(self, scores: Any) -> Any:
+        return expit(scores)  # exactly the probabilities of which the thresholds were chosen
 
-    def score(self, X: Any, y: Any, mask: Any = None) -> float:
-        """Return the fraction of samples with all observed labels correct (the accuracy for one label).
+    def _margins(self, scores: Any) -> Any:
+        return self._completion_margins(expit(scores))
 
-        Parameters
-        ----------
-        X, y, mask
-            As in `fit`. Samples without an observed label are ignored.
-
-        Returns
-        -------
-        float
-        """
-        positive = self._positive(X)
-        return float(subset_accuracy(read_labels(y, mask, classes=self.classes_, name="y"), positive))
-
-    def _positive(self, X: Any) -> NDArray[np.bool_]:
-        probabilities = self._probabilities(X)
-        return self.decision_rule_.positive(probabilities)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "estimator_")
+    def _completion_margins(self, p: Any) -> Any:
+        return self._project(self.decision_rule_.margins(p))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         inner = get_tags(self.estimator)
         tags.input_tags = inner.input_tags
         tags.target_tags.multi_output = inner.target_tags.multi_output
-        tags.classifier_tags.multi_class = False
         tags.classifier_tags.multi_label = inner.classifier_tags is not None and inner.classifier_tags.multi_label
         return tags
