@@ -292,7 +292,7 @@ def test_all_estimators_and_their_parts_are_trusted():
     for package in (spmld.estimators, spmld.model_selection, spmld.pacing):
         classes = [getattr(package, name) for name in package.__all__]
         names = [f"{cls.__module__}.{cls.__name__}" for cls in classes if isinstance(cls, type)]
-        assert len(names) > 3
+        assert len(names) >= 3
         assert all(map(is_trusted, names))
 
 

@@ -204,7 +204,7 @@ def test_decisions_of_labels_are_exported(ensemble, tmp_path):
 def test_labels_are_checked_before_the_fit(monkeypatch):
     models = [SelfPacedEnsemble(), ThresholdClassifier(MultiOutputClassifier(LogisticRegression()))]
     monkeypatch.setattr(SelfPacedEnsemble, "_make_views", None)
-    monkeypatch.setattr(ThresholdClassifier, "_score", None)
+    monkeypatch.setattr(ThresholdClassifier, "_base_scores", None)
     for model in models:
         for decision, message in (({"rok": 0.5}, "did you mean 'rock'"), (4, "at most the number of labels, 3")):
             with pytest.raises(ValueError, match=message):
