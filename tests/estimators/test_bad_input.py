@@ -8,11 +8,23 @@ import pandas as pd
 import pytest
 import torch
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from spmld import GLOCAL, SPMLD, HierarchicalClassifier, LabelPrior, MaskedRidge
+from spmld import (
+    GLOCAL,
+    SPMLD,
+    HierarchicalClassifier,
+    LabelPrior,
+    MaskedLogistic,
+    MaskedRidge,
+    SelfPacedClassifier,
+    SelfPacedEnsemble,
+)
+from spmld.estimators import ThresholdClassifier
 from spmld.labels import LabelWarning
+from spmld.model_selection import cross_val_predict
 from spmld.pacing import GeometricSchedule, GroupSparsePacing, QuantileSchedule
 
 from .cases import ESTIMATORS, LATENT, make
@@ -254,11 +266,31 @@ def test_unknown_arguments_raise(cls):
         model.fit(X, Y, entry_weights=weights)
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        *(make(cls) for cls in ESTIMATORS if cls is not SelfPacedEnsemble),
+        SelfPacedClassifier(SelfPacedEnsemble()),
+        HierarchicalClassifier(MaskedRidge()),
+        HierarchicalClassifier(ThresholdClassifier(LogisticRegression())),
+        ThresholdClassifier(MaskedRidge()),
+        ThresholdClassifier(LogisticRegression()),
+        ThresholdClassifier(HierarchicalClassifier(MaskedLogistic())),
+    ],
+    ids=repr,
+)
+def test_verified_entries_without_a_use_raise(model):
+    name = type(model).__name__
+    for fitted, option in ((model, "trusted"), (make_pipeline(model), f"{name.lower()}__trusted")):
+        with pytest.raises(ValueError, match=f"trusted is not used by {name}, but by SelfPacedEnsemble"):
+            fitted.fit(X, Y, **{option: Y > 0})
+    with pytest.raises(ValueError, match="trusted is not used by"):
+        cross_val_predict(model, X, Y, params={"trusted": Y > 0})
+
+
 def test_masked_features_raise_everywhere_and_an_empty_mask_changes_nothing():
     from spmld.audit import find_label_issues
     from spmld.datasets import Dataset
-    from spmld.estimators import ThresholdClassifier
-    from spmld.model_selection import cross_val_predict
 
     masked, unmasked = np.ma.masked_greater(X, 2), np.ma.array(X)
     model = LabelPrior().fit(unmasked, Y)
