@@ -31,7 +31,8 @@ class HierarchicalClassifier(WrapperEstimator):
     Parameters
     ----------
     estimator : MultiLabelEstimator, default=None
-        Base estimator. The default is ``SelfPacedEnsemble()``.
+        Base estimator, for calibrated probabilities and thresholds a `ThresholdClassifier`. The default is
+        ``SelfPacedEnsemble()``, which has both.
     hierarchy : Hierarchy, mapping or iterable of pairs, default=None
         The hierarchy, or the argument of `Hierarchy`: the children of each parent, or pairs (parent, child). Labels are
         the columns of a DataFrame, or else indices. Without a hierarchy, predictions are those of the base estimator.
