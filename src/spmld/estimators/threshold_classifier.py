@@ -10,12 +10,13 @@ from scipy.special import expit
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from spmld._arrays import to_numpy
+from spmld._arrays import move, to_numpy
 from spmld._response import label_scores
 from spmld._validation import RandomState, indexable
 from spmld.annotators.mixture import annotated_labels, is_annotated
 from spmld.estimators.base import MultiLabelEstimator
-from spmld.estimators.inputs import check_labels
+from spmld.estimators.inputs import check_labels, check_weights
+from spmld.estimators.masked_linear import MaskedLogistic
 from spmld.estimators.probabilities import log_odds
 from spmld.estimators.wrappers import WrapperEstimator, fitted_hierarchy
 from spmld.labels import Labels, read_labels
@@ -41,10 +42,10 @@ class ThresholdClassifier(WrapperEstimator):
 
     Parameters
     ----------
-    estimator : estimator
+    estimator : estimator, default=None
         Base estimator with `decision_function` (preferred) or `predict_proba`. It must accept NaN in Y if labels are
         missing. A fitted estimator that is not to be fitted again is passed as ``FrozenEstimator(estimator)`` of
-        ``sklearn.frozen``, with samples that were not used to fit it.
+        ``sklearn.frozen``, with samples that were not used to fit it. The default is ``MaskedLogistic()``.
     decision : {"f1", "micro_f1", "macro_f1", "sample_f1"}, float, int or dict, default="f1"
         Which labels to predict: those that maximize micro F1, macro F1, sample F1 or, with "f1", a compromise between
         all three; those with probabilities above a number in (0, 1), such as 0.5; or a fixed number of labels for each
@@ -79,8 +80,8 @@ class ThresholdClassifier(WrapperEstimator):
     Entries of a fold are left out of the calibration of a label that has no observed positive or no observed negative
     in the training samples of the fold. If nothing is left, scores are used as log-odds, with a UserWarning.
 
-    ``entry_weight`` is passed to the base estimator only. Samples are in any form that the base estimator accepts, such
-    as texts for a pipeline.
+    ``entry_weight`` is passed to the base estimator; the calibration does not distinguish positive weights. Samples are
+    in any form that the base estimator accepts, such as texts for a pipeline.
 
     See Also
     --------
@@ -109,7 +110,7 @@ class ThresholdClassifier(WrapperEstimator):
 
     smallest_probability: ClassVar[float] = 1e-3
 
-    estimator: Any
+    estimator: Any = None
     _: KW_ONLY
     decision: DecisionOption = "f1"
     cv: Any = 5
@@ -121,21 +122,27 @@ class ThresholdClassifier(WrapperEstimator):
         """Thresholds of the probabilities of the labels."""
         return self.decision_rule_.thresholds_
 
+    def _base_estimator(self) -> Any:
+        return MaskedLogistic() if self.estimator is None else self.estimator
+
     def _check_parameters(self) -> None:
         self._choose_response_method()
 
     def _choose_response_method(self) -> str:
+        base = self._base_estimator()
         for name in _RESPONSE_METHODS:
-            if hasattr(self.estimator, name):
+            if hasattr(base, name):
                 return name
-        raise ValueError(f"estimator must have {' or '.join(_RESPONSE_METHODS)}, got {self.estimator!r}")
+        raise ValueError(f"estimator must have {' or '.join(_RESPONSE_METHODS)}, got {base!r}")
 
     def _fit_inputs(self, X: Any, y: Any, mask: Any, entry_weight: Any, trusted: Any) -> None:
         if is_annotated(y):
             y, entry_weight = annotated_labels(X, y, mask=mask, entry_weight=entry_weight, trusted=trusted)
         X, y, mask = indexable(X, y, mask)
-        labels = check_labels(self, X, y, mask)
-        if mask is not None or isinstance(y, Labels):
+        passed = check_labels(self, X, y, mask)
+        labels, _ = check_weights(entry_weight, passed)
+        weighted_out = bool((labels.signs != passed.signs).any())  # entries of weight 0 are missing
+        if mask is not None or isinstance(y, Labels) or weighted_out:
             y = labels.write_with_missing(y)
         self._fit_folds(X, y, mark_trusted(labels, trusted), entry_weight)
         for name in ("n_features_in_", "feature_names_in_"):
@@ -146,7 +153,7 @@ class ThresholdClassifier(WrapperEstimator):
 
     def _fit(self, samples: Samples) -> None:
         labels, weights = samples.labels, None if samples.weights.dtype == bool else samples.weights
-        y = labels if isinstance(self.estimator, MultiLabelEstimator) else labels.write_with_missing(None)
+        y = labels if isinstance(self._base_estimator(), MultiLabelEstimator) else labels.write_with_missing(None)
         # Labels that a wrapper has filled in have weights with which they keep their frequencies.
         self._fit_folds(samples.X, y, labels, weights, calibration_weight=weights)
 
@@ -161,7 +168,7 @@ class ThresholdClassifier(WrapperEstimator):
         weights = {"entry_weight": entry_weight, "trusted": labels.trusted}
         weights = {name: values for name, values in weights.items() if values is not None}
         scores, signs, rows = self._out_of_fold_scores(X, y, labels, weights)
-        self.estimator_ = clone(self.estimator).fit(X, y, **weights)
+        self.estimator_ = clone(self._base_estimator()).fit(X, y, **weights)
         self.hierarchy_ = fitted_hierarchy(self.estimator_)
         self._calibrate(scores, signs, None if calibration_weight is None else calibration_weight[rows])
 
@@ -181,7 +188,7 @@ class ThresholdClassifier(WrapperEstimator):
         if not used:
             return np.empty((0, self.n_labels_)), labels.signs[:0], np.empty(0, dtype=np.intp)
         options = {**weights, "score": self._base_scores, "n_jobs": self.n_jobs}
-        result = cross_fit(self.estimator, X, y, [fold for fold, _ in used], **options)
+        result = cross_fit(self._base_estimator(), X, y, [fold for fold, _ in used], **options)
         signs = [labels.signs[test] * both for (_, test), both in used]
         rows = np.concatenate([test for (_, test), _ in used])
         return np.concatenate(result.fold_scores), np.concatenate(signs), rows
@@ -217,11 +224,11 @@ class ThresholdClassifier(WrapperEstimator):
     def _infer_labels(self, labels: Labels) -> Labels:
         return labels if self.hierarchy_ is None else self.hierarchy_.infer_labels(labels)
 
-    def _scores(self, X: Any) -> NDArray[np.float64]:
+    def _scores(self, X: Any) -> Any:
         scores = self.calibration_.transform(self._base_scores(self.estimator_, X))
-        return scores if self.hierarchy_ is None else log_odds(self._project(expit(scores)))
+        return _move(scores if self.hierarchy_ is None else log_odds(self._project(expit(scores))), X)
 
-    def _completed_scores(self, X: Any, labels: Labels) -> NDArray[np.float64]:
+    def _completed_scores(self, X: Any, labels: Labels) -> Any:
         base = self.estimator_
         if not isinstance(base, MultiLabelEstimator):
             return self._scores(X)
@@ -231,7 +238,8 @@ class ThresholdClassifier(WrapperEstimator):
         return self._coherent_probabilities(super()._probabilities_for(X, labels), labels)
 
     def _probabilities(self, scores: Any) -> Any:
-        return expit(scores)  # exactly the probabilities of which the thresholds were chosen
+        # Exactly the probabilities from which the thresholds were chosen.
+        return move(expit(to_numpy(scores)), scores)
 
     def _margins(self, scores: Any) -> Any:
         return self._completion_margins(expit(scores))
@@ -241,8 +249,13 @@ class ThresholdClassifier(WrapperEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator)
+        inner = get_tags(self._base_estimator())
         tags.input_tags = inner.input_tags
         tags.target_tags.multi_output = inner.target_tags.multi_output
         tags.classifier_tags.multi_label = inner.classifier_tags is not None and inner.classifier_tags.multi_label
         return tags
+
+
+def _move(values: NDArray[np.float64], X: Any) -> Any:
+    """Return values in the library of X, which need not be an array."""
+    return move(values, X) if hasattr(X, "detach") else values
