@@ -21,10 +21,11 @@ from spmld.app.review import make_queue
 from spmld.audit import find_label_issues
 from spmld.core.losses import logistic
 from spmld.datasets import make_planted, make_songs
+from spmld.estimators import ThresholdClassifier
 from spmld.inspection import top_features
 from spmld.labels import Hierarchy, hide_labels
 from spmld.metrics import micro_f1, ranking_loss
-from spmld.model_selection import ThresholdClassifier, cross_fit, make_folds
+from spmld.model_selection import cross_fit, make_folds
 from spmld.monitoring import monitor
 from spmld.noise import PooledCalibration
 from spmld.noise.curve import Curve

@@ -9,7 +9,7 @@ PUBLIC = {
     ),
     "spmld.estimators": (
         "Components of estimators",
-        "MultiLabelEstimator Completion FeatureScaler positive_unlabeled",
+        "ThresholdClassifier MultiLabelEstimator Completion FeatureScaler positive_unlabeled",
     ),
     "spmld.ensemble": ("Components of the ensemble", "View DependencyCorrection"),
     "spmld.labels": (
@@ -32,7 +32,7 @@ PUBLIC = {
     "spmld.model_selection": (
         "Splitting, calibration, decisions and comparison",
         "MultilabelStratifiedKFold stratified_split hold_out_entries "
-        "cross_val_predict cross_fit make_folds ThresholdClassifier DecisionRule compare Comparison",
+        "cross_val_predict cross_fit make_folds DecisionRule compare Comparison",
     ),
     "spmld.monitoring": (
         "Monitoring without labels",

@@ -18,9 +18,10 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from spmld import GLOCAL
 from spmld.datasets import make_planted
+from spmld.estimators import ThresholdClassifier
 from spmld.labels import hide_labels
 from spmld.metrics import brier_score, log_loss, macro_f1, micro_f1, scorer
-from spmld.model_selection import MultilabelStratifiedKFold, ThresholdClassifier, stratified_split
+from spmld.model_selection import MultilabelStratifiedKFold, stratified_split
 
 CV = MultilabelStratifiedKFold(3, random_state=0)
 optuna.logging.set_verbosity(optuna.logging.WARNING)

@@ -13,12 +13,13 @@ from typing import Any, TypeAlias
 StrPath: TypeAlias = str | os.PathLike[str]
 
 
-def need(module: str, extra: str = "data") -> Any:
-    """Import an optional dependency, or raise an ImportError that names the extra to install."""
+def need(module: str, extra: str | None = "data") -> Any:
+    """Import an optional dependency, or raise an ImportError that names the extra to install, or else the module."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise ImportError(f'{module} is not installed; install it with: pip install "spmld[{extra}]"') from error
+        package = module if extra is None else f'"spmld[{extra}]"'
+        raise ImportError(f"{module} is not installed; install it with: pip install {package}") from error
 
 
 def shorten(message: str, length: int = 2000) -> str:

@@ -58,7 +58,6 @@ FloatFraction = Annotated[float, Interval(RealNotInt, 0, 1, closed="right")]
 """A fraction in (0, 1]; integers are counts."""
 UnitInterval = Annotated[float, UNIT_INTERVAL]
 Rate = Annotated[float, RATE]
-ArrayLike = Annotated[Any, "array-like"]
 RandomState = Annotated[Any, "random_state"]
 
 SMALLEST_PARAMETER = 1e-100

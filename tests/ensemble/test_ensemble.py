@@ -194,6 +194,14 @@ def test_the_maximum_number_of_records():
     assert len(alone.cv_results_) == alone._max_iterations() == 1
 
 
+def test_fitted_transformers_do_not_hold_the_random_state_of_the_fit():
+    seeded = model(views=["kernel"], Cs=(3.0,))
+    fitted = clone(seeded).set_params(random_state=np.random.RandomState(0)).fit(DATA.X, Y)
+    transformer = fitted.transformers_["kernel"]
+    assert not any(isinstance(value, np.random.RandomState) for value in vars(transformer).values())
+    np.testing.assert_array_equal(fitted.decision_function(DATA.X), seeded.fit(DATA.X, Y).decision_function(DATA.X))
+
+
 def test_scores_are_the_mean_of_calibrated_views_weighted_by_the_inverse_eighth_power_of_their_loss():
     fitted = model(dependency_weight=0.0).fit(DATA.X, Y)
     losses = {view: min(losses_of(view, fitted).values()) for view in ("linear", "ridge", "kernel", "boosting")}

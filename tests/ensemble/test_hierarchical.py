@@ -4,9 +4,21 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from spmld import HierarchicalClassifier, MaskedLogistic, MaskedRidge, SelfPacedEnsemble, load, save
+from spmld import (
+    HierarchicalClassifier,
+    MaskedLogistic,
+    MaskedRidge,
+    SelfPacedClassifier,
+    SelfPacedEnsemble,
+    load,
+    save,
+)
 from spmld.core.losses import logistic
+from spmld.estimators import ThresholdClassifier
 from spmld.labels import Hierarchy, read_labels
 from spmld.labels.hierarchy import inference_weights
 from spmld.metrics import hierarchical_f1, micro_f1
@@ -47,6 +59,83 @@ def test_predictions_are_coherent(base, data):
     assert not coherent(clone(base).fit(X, Y).predict_proba(X))
     values = model.predict_proba(X), model.decision_function(X), model.predict(X), model.complete(X, Y).labels
     assert all(coherent(value) for value in values)
+
+
+def thresholds(base, **options):
+    return ThresholdClassifier(base, **{"cv": 3, "random_state": 0, **options})
+
+
+def hierarchical(base):
+    return HierarchicalClassifier(base, EDGES)
+
+
+@pytest.mark.parametrize("decision", ["f1", "macro_f1", 0.3, 2, {3: 0.1, 0: 0.9}])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda base, **options: hierarchical(thresholds(base, **options)),
+        lambda base, **options: thresholds(hierarchical(base), **options),
+        lambda base, **options: thresholds(SelfPacedClassifier(hierarchical(base)), **options),
+        lambda base, **options: thresholds(thresholds(hierarchical(base)), **options),
+        lambda base, **options: thresholds(make_pipeline(StandardScaler(), hierarchical(base)), **options),
+        lambda base, **options: thresholds(
+            GridSearchCV(hierarchical(base), {"estimator__C": [1.0]}, cv=KFold(2)), **options
+        ),
+    ],
+    ids=["hierarchy of thresholds", "thresholds of hierarchy", "self-paced", "twice", "pipeline", "search"],
+)
+def test_calibrated_decisions_are_coherent_in_every_order(make, decision, data):
+    X, Y, truth = data
+    model = make(MaskedLogistic(), decision=decision).fit(X, Y)
+    completion = model.complete(X, Y)
+    for values in (model.predict_proba(X), model.decision_function(X), model.predict(X), completion.labels):
+        assert coherent(values)
+    assert micro_f1(truth, model.predict(X)) > 0.6
+    inferred = Hierarchy(EDGES).infer(Y)
+    implied = ~np.isnan(inferred)
+    assert (completion.labels[implied] == inferred[implied]).all()
+    flat = thresholds(MaskedLogistic(), decision=decision).fit(X, Y)
+    assert not coherent(flat.predict(X))
+
+
+@pytest.mark.parametrize(
+    "wrap", [lambda base: hierarchical(thresholds(base)), lambda base: thresholds(hierarchical(base))]
+)
+def test_calibration_is_not_biased_by_inferred_labels(wrap):
+    """Inferred positives are those of general labels, and inferred negatives those of specific ones."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 6))
+    truth = (Hierarchy(EDGES).project(X + rng.normal(size=X.shape)) > 0).astype(float)
+    model = wrap(MaskedLogistic()).fit(X, np.where(rng.random(truth.shape) < 0.4, truth, np.nan))
+    assert np.allclose(model.predict_proba(X).mean(axis=0), truth.mean(axis=0), atol=0.03)
+
+
+def test_without_a_hierarchy_calibrated_decisions_are_those_of_the_flat_classifier(data):
+    X, Y, _ = data
+    flat = thresholds(MaskedRidge()).fit(X, Y)
+    for model in (HierarchicalClassifier(thresholds(MaskedRidge())), thresholds(HierarchicalClassifier(MaskedRidge()))):
+        model.fit(X, Y)
+        assert (model.predict(X) == flat.predict(X)).mean() > 0.95
+    wrapped = HierarchicalClassifier(thresholds(MaskedRidge())).fit(X, Y)
+    assert np.allclose(wrapped.predict_proba(X), flat.predict_proba(X), atol=1e-12)
+    assert (wrapped.predict(X) == flat.predict(X)).all()
+
+
+def test_calibrated_hierarchies_keep_names_and_model_files(data, tmp_path):
+    X, Y, _ = data
+    names = list("abcdef")
+    frame = pd.DataFrame(Y, columns=names)
+    edges = [(names[i], names[j]) for i, j in EDGES]
+    for model in (
+        HierarchicalClassifier(thresholds(MaskedLogistic(), decision={"f": 0.2}), edges),
+        thresholds(HierarchicalClassifier(MaskedLogistic(), edges), decision={"f": 0.2}),
+    ):
+        model.fit(X, frame)
+        assert model.label_names_ == names
+        save(model, tmp_path / "model.skops")
+        loaded = load(tmp_path / "model.skops")
+        assert (loaded.predict_proba(X) == model.predict_proba(X)).all()
+        assert (loaded.complete(X, frame).labels == model.complete(X, frame).labels).all(axis=None)
 
 
 def test_the_base_estimator_is_fitted_to_inferred_labels(data):

@@ -8,9 +8,23 @@ import pandas as pd
 import pytest
 import torch
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.validation import has_fit_parameter
 
-from spmld import GLOCAL, SPMLD, LabelPrior, MaskedRidge
+from spmld import (
+    GLOCAL,
+    SPMLD,
+    HierarchicalClassifier,
+    LabelPrior,
+    MaskedLogistic,
+    MaskedRidge,
+    SelfPacedClassifier,
+    SelfPacedEnsemble,
+)
+from spmld.estimators import ThresholdClassifier
 from spmld.labels import LabelWarning
+from spmld.model_selection import cross_val_predict
 from spmld.pacing import GeometricSchedule, GroupSparsePacing, QuantileSchedule
 
 from .cases import ESTIMATORS, LATENT, make
@@ -241,10 +255,42 @@ def test_entry_weights_of_another_shape_raise(shape):
         LabelPrior().fit(X, Y, entry_weight=np.ones(shape))
 
 
+@pytest.mark.parametrize("cls", [*ESTIMATORS, HierarchicalClassifier])
+def test_unknown_arguments_raise(cls):
+    model, weights = make(cls), np.ones(len(X))
+    assert not has_fit_parameter(model, "sample_weight")
+    for fitted, name in ((model, "sample_weight"), (make_pipeline(model), f"{cls.__name__.lower()}__sample_weight")):
+        with pytest.raises(TypeError, match=rf"{cls.__name__}\.fit\(\) .*'sample_weight'; pass entry_weight, which"):
+            fitted.fit(X, Y, **{name: weights})
+    with pytest.raises(TypeError, match=r"'entry_weights'; did you mean 'entry_weight'\?"):
+        model.fit(X, Y, entry_weights=weights)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        *(make(cls) for cls in ESTIMATORS if cls is not SelfPacedEnsemble),
+        SelfPacedClassifier(SelfPacedEnsemble()),
+        HierarchicalClassifier(MaskedRidge()),
+        HierarchicalClassifier(ThresholdClassifier(LogisticRegression())),
+        ThresholdClassifier(MaskedRidge()),
+        ThresholdClassifier(LogisticRegression()),
+        ThresholdClassifier(HierarchicalClassifier(MaskedLogistic())),
+    ],
+    ids=repr,
+)
+def test_verified_entries_without_a_use_raise(model):
+    name = type(model).__name__
+    for fitted, option in ((model, "trusted"), (make_pipeline(model), f"{name.lower()}__trusted")):
+        with pytest.raises(ValueError, match=f"trusted is not used by {name}, but by SelfPacedEnsemble"):
+            fitted.fit(X, Y, **{option: Y > 0})
+    with pytest.raises(ValueError, match="trusted is not used by"):
+        cross_val_predict(model, X, Y, params={"trusted": Y > 0})
+
+
 def test_masked_features_raise_everywhere_and_an_empty_mask_changes_nothing():
     from spmld.audit import find_label_issues
     from spmld.datasets import Dataset
-    from spmld.model_selection import ThresholdClassifier, cross_val_predict
 
     masked, unmasked = np.ma.masked_greater(X, 2), np.ma.array(X)
     model = LabelPrior().fit(unmasked, Y)

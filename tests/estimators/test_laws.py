@@ -21,7 +21,7 @@ from spmld import (
 from spmld._response import predict_all
 from spmld._validation import parameter_constraints
 from spmld.datasets import make_planted
-from spmld.estimators import FeatureScaler, MultiLabelEstimator
+from spmld.estimators import FeatureScaler, MultiLabelEstimator, ThresholdClassifier
 from spmld.labels import hide_labels
 from spmld.model_selection import make_folds
 
@@ -41,11 +41,12 @@ def probabilities(cls, X=DATA.X, Y=Y, order=None, **options):
     model = make(cls)
     if cls is LEML:
         model.set_params(tol=1e-10, max_iter=1000)  # random initial factors belong to the positions of labels
-    if cls is SelfPacedEnsemble and order is not None:
-        # Landmarks of the kernel view are drawn by position, and centered only if X is dense. Folds move with samples.
+    if cls in (SelfPacedEnsemble, ThresholdClassifier) and order is not None:  # folds move with the samples
         place = np.argsort(order)
         folds = [(place[train], place[test]) for train, test in make_folds(3, DATA.X, OBSERVED, random_state=0)]
-        model.set_params(views=("ridge", "linear"), cv=folds)
+        model.set_params(cv=folds)
+    if cls is SelfPacedEnsemble and order is not None:
+        model.set_params(views=("ridge", "linear"))  # landmarks are drawn by position, and centered if X is dense
     if cls is MaskedBoosting and order is not None:
         model.set_params(subsample=1.0)  # samples of a tree are drawn by position
     samples = slice(None) if order is None else order

@@ -14,11 +14,10 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from spmld import LabelPrior, MaskedLogistic, PerLabelClassifier, SelfPacedEnsemble
 from spmld.datasets import make_planted
-from spmld.estimators import positive_unlabeled
+from spmld.estimators import ThresholdClassifier, positive_unlabeled
 from spmld.estimators.positive_only import _negative_weight
 from spmld.labels import LabelWarning
 from spmld.metrics import macro_auc, ranking_loss
-from spmld.model_selection import ThresholdClassifier
 
 from .cases import ESTIMATORS, LEARNERS, make
 

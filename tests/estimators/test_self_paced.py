@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, SGDClassifier
-from sklearn.model_selection import KFold, ShuffleSplit
+from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -18,7 +18,8 @@ from sklearn.tree import DecisionTreeClassifier
 from spmld import GLOCAL, LabelPrior, MaskedLogistic, MaskedRidge, PerLabelClassifier, SelfPacedClassifier
 from spmld.datasets import make_planted
 from spmld.labels import corrupt_labels, hide_labels
-from spmld.metrics import ranking_loss
+from spmld.metrics import ranking_loss, scorer
+from spmld.model_selection import cross_val_predict
 from spmld.pacing import (
     DiversePacing,
     GeometricSchedule,
@@ -141,15 +142,38 @@ def test_groups_given_by_the_user(data):
     pacing = HardPacing(schedule=QuantileSchedule(start=0.5, stop=0.5))
     rows = np.arange(len(data.X)) % 3
     # One iteration: labels that lose all positives would have a constant score, and many entries equal losses.
-    model = SelfPacedClassifier(groups=rows, pacing=pacing, max_iter=1)
-    by_row = model.fit(data.X, data.hidden).self_paced_weights_
+    model = SelfPacedClassifier(pacing=pacing, max_iter=1)
+    by_row = model.fit(data.X, data.hidden, pacing_groups=rows).self_paced_weights_
     for g in range(3):
         entries = data.observed & (rows == g)[:, None]
         assert by_row[entries].mean() == pytest.approx(0.5, abs=0.01)
     words = np.where(data.wrong > 0, "positive", "negative")
-    by_entry = model.set_params(groups=words).fit(data.X, data.hidden).self_paced_weights_
+    by_entry = model.fit(data.X, data.hidden, pacing_groups=words).self_paced_weights_
     for word in ("positive", "negative"):
         assert by_entry[data.observed & (words == word)].mean() == pytest.approx(0.5, abs=0.03)
+
+
+def test_cross_validation_splits_pacing_groups(data):
+    groups, cv = np.arange(len(data.X)) % 3, KFold(3)
+    pacing = HardPacing(schedule=QuantileSchedule(start=0.5, stop=0.7))
+    model = SelfPacedClassifier(MaskedLogistic(), pacing=pacing)
+    predicted = cross_val_predict(
+        model, data.X, data.hidden, cv=cv, method="decision_function", params={"pacing_groups": groups}
+    )
+    for train, test in cv.split(data.X):
+        fitted = clone(model).fit(data.X[train], data.hidden[train], pacing_groups=groups[train])
+        np.testing.assert_array_equal(predicted[test], fitted.decision_function(data.X[test]))
+    scores = cross_validate(
+        model, data.X, data.hidden, cv=cv, scoring=scorer("ranking_loss"), params={"pacing_groups": groups}
+    )["test_score"]
+    assert np.isfinite(scores).all()
+    search = GridSearchCV(model, {"max_iter": [20, 40]}, cv=cv, scoring=scorer("ranking_loss"))
+    search.fit(data.X, data.hidden, pacing_groups=groups)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    # The groups of a fit are not those of the next one.
+    fitted.fit(data.X, data.hidden)
+    plain = clone(model).fit(data.X, data.hidden)
+    np.testing.assert_array_equal(fitted.self_paced_weights_, plain.self_paced_weights_)
 
 
 def test_losses_with_cv_are_out_of_fold(data):
@@ -241,14 +265,24 @@ def test_entry_weights_multiply_the_self_paced_weights(data):
         ({"estimator": make_pipeline(LogisticRegression())}, "A Pipeline does not: make SelfPacedClassifier its last"),
         ({"estimator": KNeighborsClassifier()}, "fit accepts entry_weight or sample_weight"),
         ({"groups": "labels"}, "'groups' parameter of SelfPacedClassifier must be a str among .*'label_polarity'"),
-        ({"groups": np.zeros(7)}, r"groups must have shape \(240,\) or \(240, 5\), got \(7,\)"),
-        ({"groups": np.array(["a", None] * 120)}, "groups must contain values of one type"),
         ({"cv": ShuffleSplit(2)}, "cv must test each sample, but leaves out"),
     ],
 )
 def test_invalid_parameters_raise(options, message, data):
     with pytest.raises(ValueError, match=message):
         SelfPacedClassifier(**options).fit(data.X, data.hidden)
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        (np.zeros(7), r"pacing_groups must have shape \(240,\) or \(240, 5\), got \(7,\)"),
+        (np.array(["a", None] * 120), "pacing_groups must contain values of one type"),
+    ],
+)
+def test_invalid_pacing_groups_raise(groups, message, data):
+    with pytest.raises(ValueError, match=message):
+        SelfPacedClassifier().fit(data.X, data.hidden, pacing_groups=groups)
 
 
 def test_iterations_and_folds_use_the_given_weights(data, monkeypatch):

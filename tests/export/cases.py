@@ -9,8 +9,9 @@ from sklearn.svm import LinearSVC
 
 from spmld import GLOCAL, LEML, SPMLD, LabelPrior, MaskedLogistic, MaskedRidge, PerLabelClassifier, SelfPacedClassifier
 from spmld.datasets import make_planted
+from spmld.estimators import ThresholdClassifier
 from spmld.labels import hide_labels
-from spmld.model_selection import MultilabelStratifiedKFold, ThresholdClassifier
+from spmld.model_selection import MultilabelStratifiedKFold
 from spmld.pacing import DiversePacing, GeometricSchedule
 from tests.estimators.cases import ESTIMATORS, make
 

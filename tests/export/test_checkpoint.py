@@ -49,6 +49,16 @@ def test_a_fit_to_other_data_or_with_other_parameters_is_another_fit(folder):
     assert run(folder, GLOCAL(random_state=0), GLOCAL(random_state=0, verbose=1)) == (1, 1)
 
 
+def test_a_fit_with_other_pacing_groups_is_another_fit(folder):
+    model, groups = SelfPacedClassifier(random_state=0), np.arange(len(DATA.X)) % 2
+    for pacing_groups in (None, groups, groups):
+        expected = model.fit(DATA.X, DATA.Y, pacing_groups=pacing_groups).self_paced_weights_
+        with Checkpoint(folder, min_seconds=0) as checkpoint:
+            stored = model.fit(DATA.X, DATA.Y, pacing_groups=pacing_groups).self_paced_weights_
+        np.testing.assert_array_equal(stored, expected)
+    assert (checkpoint.n_stored, checkpoint.n_loaded) == (0, 1)
+
+
 def test_loaded_fits_keep_their_parameters(folder):
     run(folder, MaskedLogistic(n_jobs=1))
     model = MaskedLogistic(n_jobs=None)

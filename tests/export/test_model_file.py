@@ -88,7 +88,7 @@ def test_tensors_are_written_as_arrays(cls, tmp_path):
 def test_names_version_and_summary_are_stored(tmp_path):
     frames = pd.DataFrame(X).add_prefix("f"), pd.DataFrame(Y).add_prefix("tag ")
     path = tmp_path / "model.skops"
-    for model in (spmld.MaskedLogistic(C=3.0), spmld.model_selection.ThresholdClassifier(spmld.MaskedLogistic())):
+    for model in (spmld.MaskedLogistic(C=3.0), spmld.estimators.ThresholdClassifier(spmld.MaskedLogistic())):
         spmld.save(model.fit(*frames), path, summary={"data": "sóngs", "rows": [1, 2]})
         info = spmld.model_info(path)
         assert info.label_names == [f"tag {i}" for i in range(5)]
@@ -292,7 +292,7 @@ def test_all_estimators_and_their_parts_are_trusted():
     for package in (spmld.estimators, spmld.model_selection, spmld.pacing):
         classes = [getattr(package, name) for name in package.__all__]
         names = [f"{cls.__module__}.{cls.__name__}" for cls in classes if isinstance(cls, type)]
-        assert len(names) > 3
+        assert len(names) >= 3
         assert all(map(is_trusted, names))
 
 

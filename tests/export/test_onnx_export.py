@@ -26,8 +26,7 @@ import spmld
 from spmld import LabelPrior, MaskedLogistic, PerLabelClassifier, SelfPacedClassifier, SelfPacedEnsemble
 from spmld._response import predict_all
 from spmld.ensemble import View
-from spmld.estimators import FeatureScaler, MaskedBoosting
-from spmld.model_selection import ThresholdClassifier
+from spmld.estimators import FeatureScaler, MaskedBoosting, ThresholdClassifier
 from spmld.tables import TableEncoder
 from tests.export.cases import LINEAR, X, Y, fitted
 

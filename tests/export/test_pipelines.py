@@ -32,10 +32,11 @@ from sklearn.utils.fixes import parse_version
 
 import spmld
 from spmld import LabelPrior, MaskedLogistic, PerLabelClassifier, SelfPacedEnsemble
+from spmld.estimators import ThresholdClassifier
 from spmld.export import ModelFileError
 from spmld.export.contents import check_arrays
 from spmld.metrics import scorer
-from spmld.model_selection import MultilabelStratifiedKFold, ThresholdClassifier
+from spmld.model_selection import MultilabelStratifiedKFold
 
 N = 90
 RNG = np.random.default_rng(0)

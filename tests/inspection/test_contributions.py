@@ -14,10 +14,10 @@ from sklearn.preprocessing import StandardScaler, normalize
 import spmld
 from spmld import LabelPrior, MaskedLogistic, PerLabelClassifier, SelfPacedEnsemble
 from spmld.ensemble import View
-from spmld.estimators import FeatureScaler
+from spmld.estimators import FeatureScaler, ThresholdClassifier
 from spmld.inspection import explain, top_features
 from spmld.inspection.contributions import KernelPart, explained_model
-from spmld.model_selection import MultilabelStratifiedKFold, ThresholdClassifier
+from spmld.model_selection import MultilabelStratifiedKFold
 from tests.export.cases import LINEAR, X, Y, fitted
 
 SPARSE = np.maximum(X - 0.7, 0)  # mostly zeros

@@ -11,11 +11,20 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import spmld
-from spmld import MaskedLogistic, SelfPacedClassifier, SelfPacedEnsemble
-from spmld.metrics import scorer
-from spmld.model_selection import MultilabelStratifiedKFold, ThresholdClassifier, cross_val_predict
+from spmld import HierarchicalClassifier, MaskedLogistic, SelfPacedClassifier, SelfPacedEnsemble
+from spmld.estimators import ThresholdClassifier
+from spmld.metrics import ranking_loss, scorer
+from spmld.model_selection import MultilabelStratifiedKFold, cross_val_predict
+
+pl = pytest.importorskip("polars")
 
 METHODS = ("predict", "predict_proba", "decision_function")
+ESTIMATORS = [
+    MaskedLogistic(),
+    SelfPacedEnsemble(random_state=0, views=["ridge"]),
+    SelfPacedClassifier(MaskedLogistic()),
+    ThresholdClassifier(MaskedLogistic(), cv=2, random_state=0),
+]
 
 
 @pytest.fixture(scope="module")
@@ -26,20 +35,12 @@ def frames():
     return X, Y.astype(float).mask(rng.random(Y.shape) < 0.3)
 
 
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        MaskedLogistic(),
-        SelfPacedEnsemble(random_state=0, views=["ridge"]),
-        SelfPacedClassifier(MaskedLogistic()),
-        ThresholdClassifier(MaskedLogistic(), cv=2, random_state=0),
-    ],
-)
+@pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_data_frames_have_the_values_of_the_arrays(estimator, frames):
     X, Y = frames
     arrays = clone(estimator).fit(X, Y)
     model = clone(estimator).set_output(predict="pandas").fit(X, Y)
-    for name in (method for method in METHODS if hasattr(model, method)):
+    for name in METHODS:
         result = getattr(model, name)(X[::2])
         assert list(result.columns) == ["p", "q", "r"]
         assert list(result.index) == list(X.index[::2])
@@ -89,16 +90,61 @@ def test_the_setting_survives_clone_pipelines_folds_and_files(frames, tmp_path):
     pd.testing.assert_frame_equal(spmld.load(tmp_path / "model.skops").predict_proba(X), pipeline.predict_proba(X))
 
 
-def test_metrics_and_wrappers_accept_data_frames(frames):
+def test_metrics_accept_data_frames(frames):
     X, Y = frames
     frame, array = MaskedLogistic().set_output(predict="pandas"), MaskedLogistic()
     for name in ("ranking_loss", "micro_f1", "log_loss"):
         options = {"cv": MultilabelStratifiedKFold(2, random_state=0), "scoring": scorer(name)}
         np.testing.assert_allclose(cross_val_score(frame, X, Y, **options), cross_val_score(array, X, Y, **options))
-    for wrapper in (SelfPacedClassifier, partial(ThresholdClassifier, random_state=0)):
-        np.testing.assert_allclose(wrapper(frame).fit(X, Y).predict_proba(X), wrapper(array).fit(X, Y).predict_proba(X))
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_frames_of_polars_have_the_values_of_the_arrays(estimator, frames):
+    X, Y = (pl.from_pandas(frame.reset_index(drop=True)) for frame in frames)
+    arrays = clone(estimator).fit(X, Y)
+    model = clone(estimator).set_output(predict="polars").fit(X, Y)
+    results = {name: getattr(model, name)(X[::2]) for name in METHODS}
+    results["completion"] = model.complete(X, frames[1].to_numpy()).labels
+    expected = {name: getattr(arrays, name)(X[::2]) for name in METHODS}
+    expected["completion"] = arrays.complete(X, frames[1].to_numpy()).labels
+    for name, result in results.items():
+        assert isinstance(result, pl.DataFrame)
+        assert result.columns == ["p", "q", "r"]
+        np.testing.assert_array_equal(result.to_numpy(), expected[name])
+
+
+def test_frames_of_polars_of_arrays_vectors_folds_and_files(frames, tmp_path):
+    X, Y = frames[0].to_numpy(), frames[1].to_numpy()
+    model = MaskedLogistic().set_output(predict="polars")
+    assert model.fit(X, Y).predict(X).columns == ["0", "1", "2"]
+    for method in METHODS:
+        predicted = cross_val_predict(model, X, Y, cv=3, method=method)
+        np.testing.assert_array_equal(
+            predicted.to_numpy(), cross_val_predict(MaskedLogistic(), X, Y, cv=3, method=method)
+        )
+    for y in (np.where(X[:, 0] > 0, "yes", "no"), np.where(X[:, 0] > 0, "yes", "no").astype(object), X[:, 0] > 0):
+        one = clone(model).fit(X, y)
+        assert isinstance(one.predict(X), pl.Series)
+        np.testing.assert_array_equal(one.predict(X).to_numpy(), MaskedLogistic().fit(X, y).predict(X))
+        assert one.predict_proba(X).columns == [str(value) for value in one.classes_]
+        assert cross_val_predict(clone(model), X, y, cv=3).len() == len(X)
+    pipeline = make_pipeline(StandardScaler(), model).set_output(transform="polars").fit(frames[0], frames[1])
+    spmld.save(pipeline, tmp_path / "model.skops")
+    assert spmld.load(tmp_path / "model.skops").predict_proba(frames[0]).equals(pipeline.predict_proba(frames[0]))
+    assert ranking_loss(Y, model.fit(X, Y).predict_proba(X)) == ranking_loss(
+        Y, MaskedLogistic().fit(X, Y).predict_proba(X)
+    )
+
+
+@pytest.mark.parametrize("output", ["pandas", "polars"])
+def test_wrappers_accept_frames_of_their_base_estimator(output, frames):
+    X, Y = frames
+    frame, array = MaskedLogistic().set_output(predict=output), MaskedLogistic()
+    for wrapper in (SelfPacedClassifier, HierarchicalClassifier, partial(ThresholdClassifier, random_state=0)):
+        expected = wrapper(array).fit(X, Y).predict_proba(X)
+        np.testing.assert_allclose(wrapper(frame).fit(X, Y).predict_proba(X), expected)
 
 
 def test_an_unknown_output_is_named():
-    with pytest.raises(ValueError, match='predict must be "default", "pandas" or None, got \'polar\''):
+    with pytest.raises(ValueError, match='predict must be "default", "pandas", "polars" or None, got \'polar\''):
         MaskedLogistic().set_output(predict="polar")

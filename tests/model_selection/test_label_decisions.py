@@ -15,7 +15,9 @@ import spmld
 from spmld import SelfPacedEnsemble
 from spmld.core.losses import logistic
 from spmld.datasets import make_planted
-from spmld.model_selection import DecisionRule, ThresholdClassifier
+from spmld.estimators import ThresholdClassifier
+from spmld.model_selection import DecisionRule
+from spmld.model_selection.thresholds import label_decisions
 
 NAMES = ["sad", "rock", "calm"]
 
@@ -126,6 +128,8 @@ def test_a_precision_that_is_not_reached_warns_and_the_label_is_never_predicted(
         ({"sad": 1.5}, r"decision\['sad'\] must be a threshold in \(0, 1\) or a precision target .*, got 1.5"),
         ({"sad": True}, "got True"),
         ({"sad": "precision>=1.5"}, "got 'precision>=1.5'"),
+        ({"sad": "precision>=9e1"}, "got 'precision>=9e1'"),
+        ({"sad": "precision>=0e0"}, "got 'precision>=0e0'"),
         ({"sad": "recall>=0.5"}, "got 'recall>=0.5'"),
     ],
 )
@@ -133,6 +137,16 @@ def test_decisions_are_validated(decision, message):
     P, Y = draw()
     with pytest.raises(ValueError, match=message):
         DecisionRule(decision=decision).fit(P, Y)
+
+
+@pytest.mark.parametrize("text", ["precision>=9e-1", "precision >= .9", "precision>=0.90", "precision>=90.0E-2"])
+def test_every_form_of_a_number_is_a_precision_target(text):
+    assert label_decisions({"sad": text}, 1, ["sad"]) == label_decisions({"sad": "precision>=0.9"}, 1, ["sad"])
+    P, Y = draw()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = DecisionRule(decision="precision>=0.9").fit(P, Y).thresholds_
+        assert_array_equal(DecisionRule(decision=text).fit(P, Y).thresholds_, expected)
 
 
 def test_indices_are_required_without_names_and_labels_with_precision_targets():
@@ -190,7 +204,7 @@ def test_decisions_of_labels_are_exported(ensemble, tmp_path):
 def test_labels_are_checked_before_the_fit(monkeypatch):
     models = [SelfPacedEnsemble(), ThresholdClassifier(MultiOutputClassifier(LogisticRegression()))]
     monkeypatch.setattr(SelfPacedEnsemble, "_make_views", None)
-    monkeypatch.setattr(ThresholdClassifier, "_score", None)
+    monkeypatch.setattr(ThresholdClassifier, "_base_scores", None)
     for model in models:
         for decision, message in (({"rok": 0.5}, "did you mean 'rock'"), (4, "at most the number of labels, 3")):
             with pytest.raises(ValueError, match=message):

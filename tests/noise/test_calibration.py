@@ -9,7 +9,7 @@ from scipy.special import expit
 from sklearn.calibration import _SigmoidCalibration
 
 from spmld.core.losses import LOSSES
-from spmld.model_selection import ThresholdClassifier
+from spmld.estimators import ThresholdClassifier
 from spmld.noise import PooledCalibration
 from spmld.noise.calibration import _minimize, _PooledLoss
 from tests.model_selection.classifier_cases import Ridge, make_data, scores_and_signs

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import _num_samples, has_fit_parameter
 
-from spmld._arrays import features_to_numpy
+from spmld._arrays import check_range, features_to_numpy, largest_value
 from spmld._response import label_scores
 from spmld._threads import map_in_threads
 from spmld._validation import check_same_samples, indexable
@@ -19,7 +19,6 @@ from spmld.audit.issues import LabelIssues
 from spmld.cluster.inputs import is_collection
 from spmld.core.scaling import scaled
 from spmld.estimators import PerLabelClassifier
-from spmld.estimators.inputs import check_overflow
 from spmld.estimators.noise_scores import MAX_SEED, default_boosting, fit_noise_scores
 from spmld.estimators.probabilities import log_odds
 from spmld.labels import Labels
@@ -94,7 +93,7 @@ def find_label_issues(
     alternatives = None
     if estimator is None:
         X = check_array(features_to_numpy(X), accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
-        check_overflow(X)
+        check_range(largest_value(X), X.shape[0] * X.shape[1], np.finfo(X.dtype))
         samples = Samples(scaled(X), Labels(signs, SIGNS), signs != 0)
         cross = CrossFit(folds, len(signs), partial(map_in_threads, n_jobs))
         boosting = default_boosting(samples, len(folds), rng)

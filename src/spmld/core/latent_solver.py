@@ -18,7 +18,7 @@ from spmld.core.terms import Objective
 EXACT: tuple[BlockUpdate, ...] = (UpdateZ(), UpdateV(), UpdateU(), UpdateW())
 REDUCTION = 0.1
 """Factor by which a block update reduces the gradient of its block."""
-NEGLIGIBLE = 1e-3
+SMALL_OBJECTIVE = 1e-3
 """An objective below this fraction of its first value has converged if it changes by `tol` times that."""
 
 
@@ -101,7 +101,7 @@ def solve_spmld(
         change = abs(last.value - value)
         state, paced = update_P(problem, objective, state, pacing, t)  # lines 9 and 10
         value, record = _describe(problem, objective, state, paced, terms)
-        small = tol is not None and change <= tol * max(abs(last.value), NEGLIGIBLE * abs(initial))
+        small = tol is not None and change <= tol * max(abs(last.value), SMALL_OBJECTIVE * abs(initial))
         converged = small and t > 1 and (paced.ended or record["mean_weight"] >= 1)
         return _Point(state, updated, value, length), record, converged
 

@@ -21,7 +21,7 @@ from spmld.core.problem import Block, Problem
 
 MIN_COLUMNS = 16
 """Minimum number of independent columns to solve together."""
-MAX_SIZE = 1e6
+LARGEST_WEIGHT = 1e6
 """Weights and penalties above this size, or below its inverse, are divided by their size."""
 MAX_FORCING = 0.2
 """Maximum residual of a Newton direction relative to the gradient, far from the minimum."""
@@ -116,7 +116,7 @@ def _in_range(problem: Problem, penalty: Penalty, B: Array) -> tuple[Problem, Pe
     xp = namespace(B)
     mean = float(problem.sum(lambda block: xp.sum(block.J))) / problem.n
     largest = max(mean, penalty.t, penalty.g)
-    if 1 / MAX_SIZE <= largest <= MAX_SIZE:
+    if 1 / LARGEST_WEIGHT <= largest <= LARGEST_WEIGHT:
         return problem, penalty
     unit = 2.0 ** round(log2(largest))  # a power of two, so that quotients are exact
     blocks = problem.map(lambda block: replace(block, J=xp.astype(block.J, B.dtype) / unit))

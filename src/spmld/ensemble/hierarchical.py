@@ -3,21 +3,21 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from sklearn.base import MetaEstimatorMixin, clone
-from sklearn.utils import get_tags
+from sklearn.base import clone
 
 from spmld._arrays import move, to_numpy
 from spmld.ensemble import SelfPacedEnsemble
 from spmld.estimators.base import MultiLabelEstimator
 from spmld.estimators.inputs import check_weights
 from spmld.estimators.probabilities import log_odds
+from spmld.estimators.wrappers import WrapperEstimator
 from spmld.labels import Hierarchy, Labels
 from spmld.labels.hierarchy import inference_weights
 from spmld.model_selection.samples import Samples
 
 
 @dataclass(eq=False, repr=False)
-class HierarchicalClassifier(MetaEstimatorMixin, MultiLabelEstimator):
+class HierarchicalClassifier(WrapperEstimator):
     r"""Coherent predictions of any estimator of this library, for a hierarchy of labels.
 
     1. Labels that others imply are filled in before the base estimator is fitted: ancestors of positive labels are
@@ -31,7 +31,8 @@ class HierarchicalClassifier(MetaEstimatorMixin, MultiLabelEstimator):
     Parameters
     ----------
     estimator : MultiLabelEstimator, default=None
-        Base estimator. The default is ``SelfPacedEnsemble()``.
+        Base estimator, for calibrated probabilities and thresholds a `ThresholdClassifier`. The default is
+        ``SelfPacedEnsemble()``, which has both.
     hierarchy : Hierarchy, mapping or iterable of pairs, default=None
         The hierarchy, or the argument of `Hierarchy`: the children of each parent, or pairs (parent, child). Labels are
         the columns of a DataFrame, or else indices. Without a hierarchy, predictions are those of the base estimator.
@@ -89,19 +90,9 @@ class HierarchicalClassifier(MetaEstimatorMixin, MultiLabelEstimator):
             return inferred, weights
         return inferred, weights * inference_weights(labels, inferred)
 
-    def uses_trusted(self) -> bool:
-        """Return whether the base estimator distinguishes verified entries."""
-        return bool(self._base_estimator().uses_trusted())
-
-    def _accepts_entry_weight(self) -> bool:
-        return bool(self._base_estimator()._accepts_entry_weight())
-
     def _fit(self, samples: Samples) -> None:
         self.hierarchy_ = self._read_hierarchy()
         self.estimator_ = clone(self._base_estimator()).fit_samples(samples, self.class_prior_)
-
-    def _project(self, values: Any) -> Any:
-        return move(self.hierarchy_.project(to_numpy(values), self.estimator_.label_names_), values)
 
     def _scores(self, X: Any) -> Any:
         return self._responses(X)[0]
@@ -112,10 +103,7 @@ class HierarchicalClassifier(MetaEstimatorMixin, MultiLabelEstimator):
 
     def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Any:
         p = to_numpy(self.estimator_._probabilities_for(X, labels))
-        if labels is not None:
-            p = p.copy()
-            p[labels.observed] = labels.signs[labels.observed] > 0
-        return move(self._project(p), X)
+        return move(self._coherent_probabilities(p, labels), X)
 
     @property
     def out_of_fold_scores_(self) -> Any:
@@ -128,8 +116,3 @@ class HierarchicalClassifier(MetaEstimatorMixin, MultiLabelEstimator):
 
     def _completion_margins(self, p: Any) -> Any:
         return self._project(self.estimator_._completion_margins(p))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = get_tags(self._base_estimator()).input_tags.sparse
-        return tags

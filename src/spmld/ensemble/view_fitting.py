@@ -34,6 +34,8 @@ def fit_transformers(
         key = name if "random_state" in params else (type(transformer), joblib.hash(params), view.dtype)
         if key not in equal:
             X = in_precision(transformer.fit(samples.X).transform(samples.X), view.dtype)
+            if "random_state" in params:
+                transformer.set_params(random_state=None)  # the random numbers of the fit are not part of the result
             equal[key] = transformer, replace(samples, X=X)
         transformers[name], features[name] = equal[key]
     return transformers, features

@@ -14,6 +14,7 @@ from spmld.estimators.positive_only import positive_unlabeled
 from spmld.estimators.scaling import FeatureScaler
 from spmld.estimators.self_paced import SelfPacedClassifier
 from spmld.estimators.spmld import SPMLD
+from spmld.estimators.threshold_classifier import ThresholdClassifier
 
 __all__ = [
     "GLOCAL",
@@ -30,5 +31,6 @@ __all__ = [
     "MultiLabelEstimator",
     "PerLabelClassifier",
     "SelfPacedClassifier",
+    "ThresholdClassifier",
     "positive_unlabeled",
 ]

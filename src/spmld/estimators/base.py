@@ -20,7 +20,15 @@ from spmld.cluster.inputs import is_collection, read_collection
 from spmld.cluster.predictions import predict_chunks
 from spmld.cluster.samples import ClusterSamples
 from spmld.estimators.completion import Completion
-from spmld.estimators.inputs import check_features, check_labels, check_memory, check_trusted, check_weights
+from spmld.estimators.inputs import (
+    check_features,
+    check_in_memory,
+    check_labels,
+    check_memory,
+    check_trusted,
+    check_unknown,
+    check_weights,
+)
 from spmld.estimators.positive_only import check_single_class, complete_labels
 from spmld.estimators.probabilities import score_probabilities
 from spmld.estimators.recording import RECORDER
@@ -130,7 +138,9 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         """Return numbers that are positive where `complete` adds the label, given probabilities; 0 and 1 if known."""
         return p - 0.5
 
-    def fit(self, X: Any, y: Any = None, mask: Any = None, entry_weight: Any = None, trusted: Any = None) -> Any:
+    def fit(
+        self, X: Any, y: Any = None, mask: Any = None, entry_weight: Any = None, trusted: Any = None, **unknown: Any
+    ) -> Any:
         """Fit the estimator to the observed labels.
 
         Parameters
@@ -149,6 +159,11 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         trusted : array-like of bool of shape (n_samples, n_labels) or (n_samples,), optional
             True for entries, or samples, whose labels are verified to be correct. `SelfPacedEnsemble` uses it, and
             `MaskedLogistic` and `MaskedBoosting` with noise rates. Other estimators raise an error.
+        **unknown
+            Other arguments raise an error. ``entry_weight`` also has the weights of samples. It is not called
+            ``sample_weight``, since scikit-learn's checks of such estimators require that a sample of weight 2 equals
+            two samples, which does not hold for estimators that draw folds or initial values, such as
+            `SelfPacedEnsemble` and `SPMLD`.
 
         Returns
         -------
@@ -161,26 +176,26 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         `spmld.estimators.positive_unlabeled`, unless `entry_weight` has one column for each label; if X is a Dask
         collection, they raise an error. A fit that is interrupted leaves the estimator as it was.
         """
+        check_unknown(self, unknown)
         self._validate_params()
         self._check_parameters()
         if trusted is not None:
             check_trusted(self, in_memory=not is_collection(X))
+        check_in_memory(self, X)
         fitted = copy(self)
-        samples, class_prior = fitted._read(X, y, mask, entry_weight, trusted)
-        fitted._fit_samples(samples, class_prior)
+        fitted._fit_inputs(X, y, mask, entry_weight, trusted)
         self.__dict__ = fitted.__dict__
         return self
+
+    def _fit_inputs(self, X: Any, y: Any, mask: Any, entry_weight: Any, trusted: Any) -> None:
+        """Fit to the arguments of `fit`, with validated parameters."""
+        self._fit_samples(*self._read(X, y, mask, entry_weight, trusted))
 
     def _read(
         self, X: Any, y: Any, mask: Any, entry_weight: Any, trusted: Any
     ) -> tuple[Samples | ClusterSamples, NDArray[np.float64] | None]:
         """Return validated samples, and the class prior of positive-only labels."""
         if is_collection(X):
-            if not self.fits_collections:
-                raise TypeError(
-                    f"{type(self).__name__} requires X in memory, got a Dask collection; pass X.compute(), or use "
-                    "SelfPacedEnsemble or a linear or latent model"
-                )
             samples = read_collection(X, y, mask, entry_weight)
             check_single_class(samples, entry_weight, self._accepts_entry_weight())
             return samples, None
@@ -260,10 +275,13 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         scores = self._all_scores(X)
         return self._wrap(scores[:, 0] if self._labels.one_dimensional else scores, X)
 
+    def _read_features(self, X: Any) -> Any:
+        return check_features(self, X, reset=False)
+
     def _all_scores(self, X: Any) -> Any:
         """Return the scores as a matrix, even if y was a vector."""
         check_is_fitted(self)
-        return self._scores(check_features(self, X, reset=False))
+        return self._scores(self._read_features(X))
 
     def predict_proba(self, X: Any) -> Any:
         """Return the probability of each label.
@@ -281,7 +299,7 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         check_is_fitted(self)
         if is_collection(X):
             return predict_chunks(self, "predict_proba", X)
-        p = self._probabilities_for(check_features(self, X, reset=False))
+        p = self._probabilities_for(self._read_features(X))
         return self._wrap(namespace(p).concat([1 - p, p], axis=1) if self._labels.one_dimensional else p, X)
 
     def predict(self, X: Any) -> Any:
@@ -321,7 +339,7 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
     def _check_new_labels(self, X: Any, Y: Any, mask: Any) -> Labels:
         """Validate labels against those passed to `fit`."""
         check_is_fitted(self)
-        X = check_features(self, X, reset=False)
+        X = self._read_features(X)
         labels = check_labels(self, X, Y, mask, classes=self.classes_)
         if labels.signs.shape[1] != self.n_labels_:
             raise ValueError(f"Y must have {self.n_labels_} labels, as in fit, got {labels.signs.shape[1]}")
@@ -346,7 +364,7 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         """
         check_is_fitted(self)
         labels = self._check_new_labels(X, y, mask)
-        p = to_numpy(self._probabilities_for(check_features(self, X, reset=False), labels))
+        p = to_numpy(self._probabilities_for(self._read_features(X), labels))
         positive = self._completion_margins(np.where(labels.observed, labels.signs > 0, p)) > 0
         signs = np.where(labels.observed, labels.signs, np.where(positive, 1, -1))
         confidences = np.where(labels.observed, 1.0, np.where(positive, p, 1 - p))

@@ -1,7 +1,9 @@
 """Validation and conversion of the inputs of estimators: features, labels, weights, and their size in memory."""
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import replace
+from inspect import signature
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import _num_samples, validate_data
 
 from spmld._arrays import (
     check_masked,
@@ -23,7 +25,8 @@ from spmld._arrays import (
     largest_value,
     namespace,
 )
-from spmld._validation import check_same_samples
+from spmld._validation import check_same_samples, did_you_mean
+from spmld.cluster.inputs import is_collection
 from spmld.cluster.samples import ClusterSamples
 from spmld.labels import Labels, read_labels
 from spmld.labels.entries import read_weights
@@ -75,7 +78,7 @@ def check_labels(estimator: BaseEstimator, X: Any, Y: Any, mask: Any, *, classes
         )
     labels = read_labels(Y, mask, classes=classes)
     n, l = labels.signs.shape
-    check_same_samples(X.shape[0], n)
+    check_same_samples(_num_samples(X), n)
     if l == 0:
         raise ValueError("Y must have at least one label, got 0 columns")
     return labels
@@ -133,6 +136,24 @@ def check_trusted(estimator: Any, *, in_memory: bool) -> None:
             f"trusted is not used by {type(estimator).__name__}, but by SelfPacedEnsemble, and by MaskedLogistic and "
             "MaskedBoosting with false_positive_rate or false_negative_rate above 0; fit one of them, or leave it out"
         )
+
+
+def check_in_memory(estimator: Any, X: Any) -> None:
+    """Raise TypeError for Dask collections that the estimator cannot be fitted to."""
+    if is_collection(X) and not estimator.fits_collections:
+        raise TypeError(
+            f"{type(estimator).__name__} requires X in memory, got a Dask collection; pass X.compute(), or use "
+            "SelfPacedEnsemble or a linear or latent model"
+        )
+
+
+def check_unknown(estimator: Any, unknown: Mapping[str, Any]) -> None:
+    """Raise TypeError if `fit` got arguments that it does not have."""
+    for name in unknown:
+        hint = did_you_mean(name, signature(estimator.fit).parameters)
+        if name == "sample_weight":
+            hint = "; pass entry_weight, which accepts one weight for each sample or for each entry"
+        raise TypeError(f"{type(estimator).__name__}.fit() got an unexpected keyword argument {name!r}{hint}")
 
 
 def has_rates(estimator: Any) -> bool:

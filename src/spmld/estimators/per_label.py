@@ -63,7 +63,7 @@ class PerLabelClassifier(MultiLabelEstimator):
     Notes
     -----
     ``predict_proba`` returns the probabilities of the classifiers. For classifiers without probabilities it is the
-    logistic function of the score, which is not calibrated; see `spmld.model_selection.ThresholdClassifier`.
+    logistic function of the score, which is not calibrated; see `spmld.estimators.ThresholdClassifier`.
     `complete` is based on the probabilities and `predict` on the scores, which may disagree for a classifier with both,
     such as a support vector machine.
 

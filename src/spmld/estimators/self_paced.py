@@ -1,9 +1,10 @@
 """SelfPacedClassifier: self-paced weights for any base estimator."""
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from spmld._arrays import move, to_numpy
 from spmld._response import label_scores
-from spmld._validation import ArrayLike, HasMethods, NonNegative, PositiveInt, RandomState
+from spmld._validation import HasMethods, NonNegative, PositiveInt, RandomState
 from spmld.core.iteration import Status, iterate
 from spmld.core.losses import LOSSES
 from spmld.estimators.base import MultiLabelEstimator
@@ -55,11 +56,11 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
         Pacing rule with its schedule, see `spmld.pacing`. The default is
         ``HardPacing(schedule=QuantileSchedule(start=(0.9, 0.5), stop=(0.97, 0.8)))``, which excludes the hardest 20 %
         of the positives and 3 % of the negatives of each label. Groups without polarity use 0.5 and 0.8.
-    groups : {"label_polarity", "label", "all"} or array-like, default="label_polarity"
-        Groups of entries: the positives and the negatives of each label; the entries of each label; all entries; or an
-        array with the group of each sample, such as its cluster, or of each entry. Most entries are easy negatives.
-        With one threshold for all of them the positives of rare labels are never easy; with "label_polarity" they have
-        a separate threshold, and the easiest positive of a label always has weight 1.
+    groups : {"label_polarity", "label", "all"}, default="label_polarity"
+        Groups of entries: the positives and the negatives of each label; the entries of each label; or all entries.
+        Other groups are passed to `fit` as ``pacing_groups``. Most entries are easy negatives. With one threshold for
+        all of them the positives of rare labels are never easy; with "label_polarity" they have a separate threshold,
+        and the easiest positive of a label always has weight 1.
     cv : int, splitter or None, default=None
         Folds for out-of-fold losses: the training loss of a flexible estimator hides wrong labels. None uses training
         losses.
@@ -111,7 +112,7 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
     estimator: Annotated[Any, HasMethods("fit")] | None = None
     _: KW_ONLY
     pacing: PacingRule | None = None
-    groups: Literal["label_polarity", "label", "all"] | ArrayLike = "label_polarity"
+    groups: Literal["label_polarity", "label", "all"] = "label_polarity"
     cv: Annotated[Any, "cv_object"] = None
     max_iter: PositiveInt = 20
     tol: NonNegative = 1e-3
@@ -119,6 +120,40 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
     random_state: RandomState = None
     callback: Callable[..., Any] | None = None
     verbose: bool | int = False
+
+    _pacing_groups = None
+    """Groups of the running fit."""
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        mask: Any = None,
+        entry_weight: Any = None,
+        trusted: Any = None,
+        pacing_groups: Any = None,
+        **unknown: Any,
+    ) -> Self:
+        """Fit the base estimator to the observed labels, with self-paced weights.
+
+        Parameters
+        ----------
+        X, y, mask, entry_weight, trusted, **unknown
+            As in `MultiLabelEstimator.fit`, in memory.
+        pacing_groups : array-like of shape (n_samples,) or (n_samples, n_labels), optional
+            Group of each sample, such as its cluster, or of each entry, instead of those of the parameter `groups`.
+            Cross-validation splits them with the samples.
+
+        Returns
+        -------
+        self
+        """
+        fitted = copy(self)
+        fitted._pacing_groups = pacing_groups
+        super(SelfPacedClassifier, fitted).fit(X, y, mask, entry_weight, trusted, **unknown)
+        del fitted._pacing_groups
+        self.__dict__ = fitted.__dict__
+        return self
 
     def _check_parameters(self) -> None:
         base = self.estimator
@@ -146,12 +181,12 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
 
     @property
     def _by_polarity(self) -> bool:
-        return isinstance(self.groups, str) and self.groups == "label_polarity"
+        return self._pacing_groups is None and self.groups == "label_polarity"
 
     def _fit(self, samples: Samples) -> None:
         X, labels = samples.X, samples.labels
         base, rng = self._base_estimator(), check_random_state(self.random_state)
-        positions = group_positions(*entry_groups(self.groups, labels))
+        positions = group_positions(*entry_groups(self.groups, labels, self._pacing_groups))
         pacing = partial(self._rule().update, at_least_one=self._by_polarity)
         Y = np.where(labels.observed, labels.signs, np.nan)
         folds = None if self.cv is None else make_folds(self.cv, X, Y, random_state=rng.randint(2**31 - 1))
@@ -249,11 +284,11 @@ def scores_from(estimator: Any, X: Any, n_labels: int) -> NDArray[Any]:
     return log_odds(label_scores(estimator, X, "predict_proba", SIGNS, n_labels))
 
 
-def entry_groups(groups: Any, labels: Labels) -> tuple[NDArray[np.int64], int]:
+def entry_groups(groups: str, labels: Labels, pacing_groups: Any = None) -> tuple[NDArray[np.int64], int]:
     """Return the group of each entry, -1 for missing labels, and the number of groups."""
     n, l = labels.signs.shape
-    if not isinstance(groups, str):
-        index = np.broadcast_to(_group_indices(groups, n, l), (n, l))
+    if pacing_groups is not None:
+        index = np.broadcast_to(_group_indices(pacing_groups, n, l), (n, l))
     elif groups == "label_polarity":
         return polarity_index(labels.signs), 2 * l
     else:
@@ -265,11 +300,11 @@ def _group_indices(groups: Any, n: int, l: int) -> NDArray[np.int64]:
     """Return the indices of user-defined groups, of shape (n, 1) or (n, l)."""
     values = np.asarray(to_numpy(groups))
     if values.shape not in ((n,), (n, l)):
-        raise ValueError(f"groups must have shape {(n,)} or {(n, l)}, got {values.shape}")
+        raise ValueError(f"pacing_groups must have shape {(n,)} or {(n, l)}, got {values.shape}")
     try:
         return np.unique(values, return_inverse=True)[1].reshape(n, -1)
     except TypeError as error:
-        raise ValueError(f"groups must contain values of one type: {error}") from None
+        raise ValueError(f"pacing_groups must contain values of one type: {error}") from None
 
 
 def mean_weights(P: NDArray[Any], labels: Labels) -> dict[str, Any]:

@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from spmld._arrays import lowest_columns, row_slices, to_numpy
 from spmld._validation import check_scalar_integer
-from spmld.estimators.inputs import check_features
 
 
 class TopLabels(NamedTuple):
@@ -57,9 +57,14 @@ class TopLabelsMixin(ABC):
         """
         check_is_fitted(self)
         k = check_scalar_integer("k", k, minimum=1)
-        X = check_features(self, X, reset=False)
-        parts = [find_top_labels(self._scores(X[s]), k) for s in row_slices(X.shape[0], self.n_labels_)]
+        X = self._read_features(X)
+        blocks = row_slices(_num_samples(X), self.n_labels_)
+        parts = [find_top_labels(self._scores(_safe_indexing(X, rows)), k) for rows in blocks]
         return TopLabels(*map(np.concatenate, zip(*parts, strict=True)))
+
+    @abstractmethod
+    def _read_features(self, X: Any) -> Any:
+        """Return validated features of new samples."""
 
     @abstractmethod
     def _scores(self, X: Any) -> Any:

@@ -152,7 +152,8 @@ def fingerprint(estimator: Any, samples: Samples | ClusterSamples) -> str | None
     state = vars(estimator) if getattr(estimator, "warm_start", False) else estimator.get_params(deep=False)
     state = {name: value for name, value in state.items() if name not in _NOT_IN_KEY}
     form = labels.classes, labels.names, labels.one_dimensional, labels.trusted
-    content = (spmld.__version__, type(estimator).__qualname__, state, samples.hashes(), form)
+    groups = getattr(estimator, "_pacing_groups", None)
+    content = (spmld.__version__, type(estimator).__qualname__, state, samples.hashes(), form, groups)
     try:
         return str(joblib.hash(content, hash_name="sha1"))
     except Exception:  # a parameter cannot be pickled, such as a function in a function

@@ -21,12 +21,13 @@ from spmld.estimators import (
     MultiLabelEstimator,
     PerLabelClassifier,
     SelfPacedClassifier,
+    ThresholdClassifier,
 )
 from spmld.estimators.probabilities import BEND
 from spmld.estimators.trees import Trees
 from spmld.export.onnx_graph import Operators, Tensor, concatenate, log_ratio, unsupported
 from spmld.inspection.linear import linear_coefficients
-from spmld.model_selection import DecisionRule, ThresholdClassifier
+from spmld.model_selection import DecisionRule
 
 Outputs = tuple[Any, Any, DecisionRule | None]
 """Scores, probabilities, and the rule for decisions; None if labels with positive scores are predicted."""

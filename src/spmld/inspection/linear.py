@@ -9,9 +9,14 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import to_numpy
-from spmld.estimators import LabelPrior, MultiLabelEstimator, PerLabelClassifier, SelfPacedClassifier
+from spmld.estimators import (
+    LabelPrior,
+    MultiLabelEstimator,
+    PerLabelClassifier,
+    SelfPacedClassifier,
+    ThresholdClassifier,
+)
 from spmld.estimators.probabilities import log_odds
-from spmld.model_selection import ThresholdClassifier
 
 _Floats = NDArray[np.float64]
 

@@ -1,6 +1,9 @@
 """Predictions as data frames."""
 
+from collections.abc import Sequence
 from typing import Any, Self
+
+from numpy.typing import NDArray
 
 from spmld._arrays import to_numpy
 from spmld._io import need
@@ -29,28 +32,41 @@ class PredictionOutputMixin:
 
         Parameters
         ----------
-        predict : {"default", "pandas"} or None, default=None
-            With "pandas", `predict`, `predict_proba`, `decision_function` and `complete` return data frames with the
-            index of X and the names of the labels as columns (a Series where "default" returns a vector). None leaves
-            the setting unchanged.
+        predict : {"default", "pandas", "polars"} or None, default=None
+            With "pandas" and "polars", `predict`, `predict_proba`, `decision_function` and `complete` return data
+            frames with the names of the labels as columns, those of pandas with the index of X (a Series where
+            "default" returns a vector). None leaves the setting unchanged.
 
         Returns
         -------
         self
         """
-        if predict not in (None, "default", "pandas"):
-            raise ValueError(f'predict must be "default", "pandas" or None, got {predict!r}')
+        if predict not in (None, "default", "pandas", "polars"):
+            raise ValueError(f'predict must be "default", "pandas", "polars" or None, got {predict!r}')
         if predict is not None:
             self._sklearn_output_config = {"predict": predict}  # scikit-learn's clone copies it
         return self
 
     def _wrap(self, values: Any, X: Any) -> Any:
         """Return predictions of X as a data frame, if this is set."""
-        if getattr(self, "_sklearn_output_config", {}).get("predict", "default") == "default":
+        output = getattr(self, "_sklearn_output_config", {}).get("predict", "default")
+        if output == "default":
             return values
-        pandas, labels = need("pandas"), self._labels
-        values, index = to_numpy(values), X.index if hasattr(X, "iloc") else None
+        values = to_numpy(values)
+        names = self._labels.classes if self._labels.one_dimensional else self._labels.names
+        if output == "polars":
+            return _polars_frame(values, names)
+        pandas = need("pandas")
+        index = X.index if hasattr(X, "iloc") else None
         if values.ndim == 1:
             return pandas.Series(values, index=index)
-        columns = labels.classes if labels.one_dimensional else labels.names
-        return pandas.DataFrame(values, index=index, columns=columns)
+        return pandas.DataFrame(values, index=index, columns=names)
+
+
+def _polars_frame(values: NDArray[Any], names: Sequence[Any] | NDArray[Any] | None) -> Any:
+    """Return values as a data frame or series of polars, whose names of columns are texts."""
+    polars = need("polars", extra=None)
+    if values.ndim == 1:
+        return polars.Series(values)
+    columns = range(values.shape[1]) if names is None else names
+    return polars.DataFrame(values, schema=[str(name) for name in columns])

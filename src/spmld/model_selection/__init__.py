@@ -4,14 +4,12 @@ from spmld.model_selection.comparison import Comparison, compare
 from spmld.model_selection.cross_fitting import cross_fit, cross_val_predict, make_folds
 from spmld.model_selection.hold_out import hold_out_entries, stratified_split
 from spmld.model_selection.splitters import MultilabelStratifiedKFold
-from spmld.model_selection.threshold_classifier import ThresholdClassifier
 from spmld.model_selection.thresholds import DecisionRule
 
 __all__ = [
     "Comparison",
     "DecisionRule",
     "MultilabelStratifiedKFold",
-    "ThresholdClassifier",
     "compare",
     "cross_fit",
     "cross_val_predict",

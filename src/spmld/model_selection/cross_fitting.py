@@ -14,6 +14,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params, _num_samples, has_fit_parameter
 
 from spmld._arrays import numpy_dtype, to_numpy
+from spmld._frames import is_frame
 from spmld._io import need
 from spmld._response import select_positive
 from spmld._threads import Map
@@ -419,7 +420,9 @@ def cross_val_predict(
     cross = CrossFit(folds, _num_samples(X), over_jobs(n_jobs))
     _, outputs = _fit_and_score_folds(cross, [clone(estimator) for _ in folds], X, y, options, predict)
     order = np.argsort(np.concatenate([test for _, test in folds]))
-    if hasattr(outputs[0], "iloc"):
+    if is_frame(outputs[0]) and not hasattr(outputs[0], "iloc"):
+        return need("polars", extra=None).concat(outputs)[order]
+    if is_frame(outputs[0]):
         index = X.index if hasattr(X, "iloc") else range(len(order))
         return need("pandas").concat(outputs).iloc[order].set_axis(index)
     return np.concatenate([to_numpy(output) for output in outputs])[order]

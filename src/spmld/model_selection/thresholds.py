@@ -31,7 +31,14 @@ MIN_F1_SAMPLES = 100
 # Weights of the thresholds of the samples, relative to those of the labels, in the rules that maximize F1.
 _SAMPLE_WEIGHTS: dict[Any, float] = {"f1": 0.5, "micro_f1": 0.0, "macro_f1": 0.0, "sample_f1": 1.0}
 
-_TARGET = re.compile(r"\s*precision\s*>=\s*(0?\.\d+|1(?:\.0*)?)\s*")
+_TARGET = re.compile(r"\s*precision\s*>=\s*((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*")
+
+
+def _precision_target(value: Any) -> float | None:
+    """Return the number in (0, 1] of a precision target such as "precision>=0.9"; None for other values."""
+    match = _TARGET.fullmatch(value) if isinstance(value, str) else None
+    target = float(match[1]) if match else 0.0
+    return target if 0 < target <= 1 else None
 
 
 class _RuleName(StrOptions):
@@ -39,7 +46,7 @@ class _RuleName(StrOptions):
 
     def is_satisfied_by(self, val: Any) -> bool:
         """Return whether `val` is accepted."""
-        return bool(super().is_satisfied_by(val)) or (isinstance(val, str) and _TARGET.fullmatch(val) is not None)
+        return bool(super().is_satisfied_by(val)) or _precision_target(val) is not None
 
     def __str__(self) -> str:
         return f'{super().__str__()} or a precision target such as "precision>=0.9"'
@@ -340,9 +347,9 @@ def _label_precisions(
 
 
 def _parse(label: Any, value: Any) -> tuple[float, float | None]:
-    match = _TARGET.fullmatch(value) if isinstance(value, str) else None
-    if match and float(match[1]) > 0:
-        return NEVER, float(match[1])
+    target = _precision_target(value)
+    if target is not None:
+        return NEVER, target
     if isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < 1:
         return float(value), None
     accepted = 'a threshold in (0, 1) or a precision target such as "precision>=0.9"'

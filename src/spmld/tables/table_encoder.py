@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
@@ -125,7 +126,13 @@ class TableEncoder(TransformerMixin, Validated):
         self
         """
         self._validate_params()
-        frame = _check_frame(X)
+        fitted = copy(self)
+        fitted._fit(_check_frame(X))
+        self.__dict__ = fitted.__dict__
+        return self
+
+    def _fit(self, frame: Any) -> None:
+        """Set the fitted attributes."""
         self.kinds_: dict[str, str] = self._find_kinds(frame)
         used = [name for name, kind in self.kinds_.items() if kind not in columns.IGNORED_KINDS]
         if not used:
@@ -142,7 +149,6 @@ class TableEncoder(TransformerMixin, Validated):
         if failed:
             raise TableError([replace(p, options=(("category", p.column), ("drop", p.column))) for p in failed])
         self.transformer_ = self._make_transformer(prepared, len(frame)).fit(prepared)
-        return self
 
     def _find_kinds(self, frame: Any) -> dict[str, str]:
         """Return the kinds of the columns: those of the parameters, and those that are detected.

@@ -15,8 +15,9 @@ from sklearn.pipeline import make_pipeline
 import spmld
 from spmld.app.commands import main, printing
 from spmld.datasets import read_dataset
+from spmld.estimators import ThresholdClassifier
 from spmld.metrics import ranking_loss, scorer
-from spmld.model_selection import MultilabelStratifiedKFold, ThresholdClassifier
+from spmld.model_selection import MultilabelStratifiedKFold
 from spmld.tables import TableEncoder
 from tests.app.commands.songs import write_songs
 

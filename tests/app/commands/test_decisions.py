@@ -9,8 +9,8 @@ import pytest
 
 import spmld
 from spmld.app.commands.methods import METHODS, build, with_decision
+from spmld.estimators import ThresholdClassifier
 from spmld.metrics import macro_auc, macro_f1
-from spmld.model_selection import ThresholdClassifier
 
 NAMES = ["a", "b", "c", "d"]
 
@@ -108,6 +108,14 @@ def test_precision_and_threshold_of_single_labels(cli, files, method):
         np.testing.assert_array_equal(predicted[name] == 1, predicted[f"probability_{name}"] > threshold)
     assert cli("report", "test.csv", "--model", "m.skops", "-o", "m.html", "--no-audit")[0] == 0
     assert f"a above {a.threshold:.3g}; b above 0.7; of the others, labels that" in (files / "m.html").read_text()
+
+
+@pytest.mark.parametrize("precision", ["3e-1", "a=3e-1"])
+def test_precisions_may_have_an_exponent(cli, files, precision):
+    options = ["--method", "LabelPrior", "--no-held-out", "--precision", precision]
+    assert cli("fit", "train.csv", "-o", "m.skops", *options)[0] == 0
+    targets = {"3e-1": "precision>=3e-1", "a=3e-1": {"a": "precision>=3e-1"}}
+    assert spmld.export.model_info("m.skops").summary["decision"] == targets[precision]
 
 
 def test_a_precision_that_is_not_reached_is_printed(cli, files):

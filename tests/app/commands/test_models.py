@@ -12,7 +12,7 @@ from sklearn.linear_model import LinearRegression, RidgeClassifier
 
 import spmld
 from spmld.datasets import Dataset, read_dataset, write_dataset
-from spmld.model_selection import ThresholdClassifier
+from spmld.estimators import ThresholdClassifier
 from tests.app.commands.songs import FEATURES, LABELS, TEST, songs
 
 

@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import spmld
 from spmld import MaskedLogistic
-from spmld.model_selection import ThresholdClassifier
+from spmld.estimators import ThresholdClassifier
 from spmld.tables import TableEncoder
 
 N = 90

@@ -6,7 +6,7 @@ import pytest
 from spmld import GLOCAL, MaskedLogistic
 from spmld.app.reports import model_report
 from spmld.datasets import make_planted
-from spmld.model_selection import ThresholdClassifier
+from spmld.estimators import ThresholdClassifier
 from tests.app.reports.browser import browser, needs_chromium
 
 pytestmark = needs_chromium

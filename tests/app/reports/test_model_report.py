@@ -18,10 +18,10 @@ from spmld._table import format_number
 from spmld.app.reports import model_report
 from spmld.audit import find_label_issues
 from spmld.datasets import make_planted
+from spmld.estimators import ThresholdClassifier
 from spmld.inspection import top_features
 from spmld.labels import hide_labels
 from spmld.metrics import evaluate, macro_auc
-from spmld.model_selection import ThresholdClassifier
 from tests.app.reports.tables import Page
 
 EVIL = "<script>alert(1)</script>"

@@ -18,9 +18,9 @@ from spmld.app.commands.methods import NOISE_RATES, base_estimator
 from spmld.app.commands.printing import print_message, progress_bar
 from spmld.datasets import Dataset
 from spmld.datasets.frames import identifier_text
+from spmld.estimators import ThresholdClassifier
 from spmld.estimators.progress import max_iterations
 from spmld.metrics import label_ranking_average_precision, macro_auc, ranking_loss
-from spmld.model_selection import ThresholdClassifier
 
 SUMMARY_DIGITS = 6
 """Number of decimals in the summary of a model."""

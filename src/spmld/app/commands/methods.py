@@ -10,8 +10,8 @@ import numpy as np
 import spmld
 from spmld._io import shorten
 from spmld._validation import did_you_mean
+from spmld.estimators import ThresholdClassifier
 from spmld.labels import Hierarchy
-from spmld.model_selection import ThresholdClassifier
 
 _GLOCAL = {"feature_ridge": (0.01, 10.0, "log"), "coupling": (0.03, 3.0, "log"), "ridge": (0.003, 0.3, "log")}
 METHODS: dict[str, dict[str, Any]] = {

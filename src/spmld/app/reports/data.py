@@ -13,7 +13,7 @@ from sklearn.utils.validation import _num_samples
 from spmld._response import as_frame, predict_all
 from spmld._validation import check_same_samples, check_scalar_integer
 from spmld.audit import LabelIssues, find_label_issues
-from spmld.estimators import Completion
+from spmld.estimators import Completion, ThresholdClassifier
 from spmld.inspection.model_parts import find_part, label_names_of
 from spmld.labels import read_labels
 from spmld.metrics import Evaluation, evaluate
@@ -111,9 +111,11 @@ class ReportData:
 
     @cached_property
     def completion(self) -> Completion | None:
-        """Completed labels; None if no labels are missing, or the model has no `complete`."""
-        # A calibrated classifier has no `complete`, but its base estimator may have one.
-        model: Any = self.model if hasattr(self.model, "complete") else getattr(self.model, "estimator_", None)
+        """Completed labels; None if no labels are missing, or the model has no `complete`.
+
+        They are those of ``spmld complete``, without the decision rule of a `ThresholdClassifier`.
+        """
+        model: Any = self.model.estimator_ if isinstance(self.model, ThresholdClassifier) else self.model
         if not np.isnan(self.Y_audited).any() or not hasattr(model, "complete"):
             return None
         return model.complete(as_frame(model, self.X_audited), self.labels_audited)

@@ -11,18 +11,23 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.metrics import accuracy_score, f1_score
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.multioutput import MultiOutputClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from spmld import GLOCAL
-from spmld.model_selection import DecisionRule, MultilabelStratifiedKFold, ThresholdClassifier
+from spmld import GLOCAL, HierarchicalClassifier, MaskedLogistic
+from spmld.annotators.mixture import annotated_labels
+from spmld.estimators import ThresholdClassifier
+from spmld.labels import read_labels
+from spmld.model_selection import DecisionRule, MultilabelStratifiedKFold
 from spmld.noise import PooledCalibration
-
-from .classifier_cases import NAN, Memory, Ridge, make_data
+from tests.model_selection.classifier_cases import NAN, Memory, Ridge, make_data
 
 
 def test_nothing_is_learned_from_a_memorizing_estimator():
@@ -159,8 +164,8 @@ def test_every_form_of_samples_and_labels_gives_the_same_predictions(form):
         X_, Y_ = pd.DataFrame(X).add_prefix("x"), pd.DataFrame(Y, index=np.arange(80) + 5)
     model = ThresholdClassifier(GLOCAL(random_state=0), random_state=0).fit(X_, Y_, **options)
     predicted = model.predict(X_)
-    assert isinstance(predicted, np.ndarray)
-    assert (predicted == expected).mean() > 0.99
+    assert hasattr(predicted, "detach") == (form == "tensor")
+    assert (np.asarray(predicted) == expected).mean() > 0.99
 
 
 @pytest.mark.parametrize(
@@ -244,10 +249,99 @@ def test_the_default_has_a_higher_f1_than_one_half_on_new_samples_and_does_not_p
     assert truth.sum() < model.predict(X[1500:]).sum() < 2 * truth.sum()
 
 
+def test_scores_are_log_odds_of_the_calibrated_probabilities():
+    X, Y = make_data(200, 4)
+    model = ThresholdClassifier(Ridge(), random_state=0).fit(X, pd.DataFrame(Y, columns=list("abcd")))
+    scores = model.decision_function(X)
+    assert_allclose(1 / (1 + np.exp(-scores)), model.predict_proba(X))
+    assert model.label_names_ == list("abcd")
+    assert (model.n_labels_, model.n_features_in_) == (4, 5)
+    top = model.top_labels(X, k=2)
+    assert_array_equal(top.labels, np.argsort(-scores, axis=1, kind="stable")[:, :2])
+    assert_array_equal(top.scores, np.take_along_axis(scores, top.labels, axis=1))
+    assert ThresholdClassifier(LogisticRegression(), random_state=0).fit(X, X[:, 0] > 0).decision_function(X).ndim == 1
+
+
+def test_completion_keeps_observed_labels_and_decides_by_the_rule():
+    X, Y = make_data(200, 3)
+    model = ThresholdClassifier(Ridge(), decision="macro_f1", random_state=0).fit(X, Y)
+    labels, confidences = model.complete(X, Y)
+    observed = ~np.isnan(Y)
+    assert_array_equal(labels[observed], Y[observed])
+    assert_array_equal(labels[~observed], model.predict(X)[~observed])
+    p = model.predict_proba(X)
+    assert_allclose(confidences, np.where(observed, 1.0, np.where(labels == 1, p, 1 - p)))
+
+
+def test_completion_uses_the_observed_labels_of_a_sample():
+    X, Y = make_data(200, 3)
+    model = ThresholdClassifier(GLOCAL(random_state=0), random_state=0).fit(X, Y)
+    base = model.estimator_
+    completed = model.calibration_.probabilities(base._completed_scores(X, read_labels(Y)))
+    missing = np.isnan(Y)
+    labels, confidences = model.complete(X, Y)
+    assert_allclose(confidences[missing], np.where(labels == 1, completed, 1 - completed)[missing])
+    assert np.abs(completed - model.predict_proba(X))[missing].max() > 1e-3
+
+
+def test_samples_may_be_texts():
+    X, Y = make_data(200, 3)
+    texts = [" ".join(f"{'high' if value > 0 else 'low'}{j}" for j, value in enumerate(row)) for row in X]
+    pipeline = make_pipeline(CountVectorizer(), StandardScaler(with_mean=False), MaskedLogistic())
+    model = ThresholdClassifier(pipeline, random_state=0).fit(texts, Y)
+    scores = model.decision_function(texts)
+    assert scores.shape == (200, 3)
+    assert_array_equal(model.top_labels(texts, k=1).labels[:, 0], scores.argmax(axis=1))
+    assert_array_equal(model.complete(texts, Y).labels[~np.isnan(Y)], Y[~np.isnan(Y)])
+    assert model.score(texts, Y) > 0
+    with pytest.raises(ValueError, match="the same number of samples"):
+        model.score(texts[:9], Y)
+
+
+def test_answers_of_annotators_are_replaced_by_their_consensus():
+    X, Y = make_data(200, 3, missing=0.0)
+    answers = np.stack([Y, Y, np.where(np.random.default_rng(0).random(Y.shape) < 0.3, 1 - Y, Y)], axis=1)
+    model = ThresholdClassifier(MaskedLogistic(), random_state=0).fit(X, answers)
+    labels, weights = annotated_labels(X, answers)
+    expected = ThresholdClassifier(MaskedLogistic(), random_state=0)
+    expected.fit(X, labels.write_with_missing(None), entry_weight=weights)
+    assert_allclose(model.predict_proba(X), expected.predict_proba(X))
+
+
+def test_a_refit_without_names_of_features_has_none():
+    X, Y = make_data(100, 3)
+    model = ThresholdClassifier(MaskedLogistic(), random_state=0).fit(pd.DataFrame(X).add_prefix("x"), Y)
+    assert list(model.feature_names_in_) == [f"x{j}" for j in range(5)]
+    assert not hasattr(model.fit(X, Y), "feature_names_in_")
+
+
+def test_dask_collections_are_predicted_and_not_fitted():
+    da = pytest.importorskip("dask.array")
+    X, Y = make_data(100, 3)
+    model = ThresholdClassifier(MaskedLogistic(), random_state=0).fit(X, Y)
+    chunks = da.from_array(X, chunks=(40, 5))
+    for method in ("predict", "predict_proba", "decision_function"):
+        assert_array_equal(getattr(model, method)(chunks).compute(), getattr(model, method)(X))
+    with pytest.raises(TypeError, match="ThresholdClassifier requires X in memory, got a Dask collection"):
+        model.fit(chunks, Y)
+
+
+def test_verified_entries_are_passed_to_the_base_estimator():
+    X, Y = make_data(150, 3, missing=0.0)
+    trusted = np.random.default_rng(0).random(Y.shape) < 0.3
+    base = MaskedLogistic(false_positive_rate=0.2)
+    model = ThresholdClassifier(base, cv=3, random_state=0).fit(X, Y, trusted=trusted)
+    expected = clone(base).fit(X, Y, trusted=trusted)
+    assert_array_equal(model.estimator_.decision_function(X), expected.decision_function(X))
+    assert np.abs(clone(base).fit(X, Y).decision_function(X) - expected.decision_function(X)).max() > 0.1
+
+
 @parametrize_with_checks(
     [
         ThresholdClassifier(LogisticRegression(), cv=3, random_state=0),
         ThresholdClassifier(RidgeClassifier(), decision=0.5, cv=3, random_state=0),
+        ThresholdClassifier(HierarchicalClassifier(MaskedLogistic()), cv=3, random_state=0),
+        HierarchicalClassifier(ThresholdClassifier(MaskedLogistic(), cv=3, random_state=0)),
     ]
 )
 # Labels that cannot be calibrated are named in a warning, and the checks have some.
