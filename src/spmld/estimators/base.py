@@ -123,7 +123,7 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
     def _predict_all(self, X: Any) -> Predictions:
         """Return scores, labels and probabilities; estimators with a formula evaluate it once."""
         check_is_fitted(self)
-        scores, p = map(to_numpy, self._responses(check_features(self, X, reset=False)))
+        scores, p = map(to_numpy, self._responses(self._read_features(X)))
         return Predictions(scores, (self._margins(scores) > 0).astype(int), p)
 
     def _probabilities(self, scores: Any) -> Any:
