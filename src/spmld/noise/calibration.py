@@ -1,7 +1,7 @@
 """Calibration: functions from scores to probabilities, fitted on out-of-fold scores."""
 
-from dataclasses import dataclass, replace
-from typing import Self
+from dataclasses import dataclass
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,46 +14,55 @@ from spmld.noise.likelihood import NoiseRates
 _Floats = NDArray[np.float64]
 _Signs = NDArray[np.int8]
 
+N_ROUNDS = 3
+"""Number of alternations of the lines of the labels and their distribution."""
+N_EM_STEPS = 200
+"""Number of steps of the EM algorithm in each of them, which are fast."""
+EM_TOLERANCE = 1e-3
+"""Relative change of the variances at which it stops."""
+MAX_STEPS = 100
+"""Maximum number of Newton steps."""
+MAX_HALVINGS = 30
+"""Maximum number of halvings of a Newton step."""
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PooledCalibration(Validated):
-    r"""Calibration with one slope for all labels and a shrunk shift of each label.
+    r"""Calibration with a slope and a shift of each label, which are shrunk to those of all labels.
 
     The probability of label j is
 
-    .. math:: p_{ij} = \frac{1}{1 + e^{-(a s_{ij} + b + b_j)}}
+    .. math:: p_{ij} = \frac{1}{1 + e^{-(a_j s_{ij} + b_j)}}
 
-    for scores s. The slope :math:`a \ge 0`, the shift b and the shifts :math:`b_j` minimize, over the observed
-    entries,
+    for scores s. The slopes :math:`a_j \ge 0` and the shifts :math:`b_j` are drawn from normal distributions, whose
+    means and variances are estimated from all labels: if labels are alike, they share one slope, and if they differ,
+    each label has its own (empirical Bayes). Rare labels, with too few positives for a calibration of their own, borrow
+    from all others. Given the distributions, slopes and shifts minimize, over the observed entries,
 
-    .. math:: -\sum_{ij} t_{ij} \log p_{ij} + (1 - t_{ij}) \log(1 - p_{ij}) + \frac{\lambda}{2} \sum_j b_j^2,
+    .. math:: -\sum_{ij} t_{ij} \log p_{ij} + (1 - t_{ij}) \log(1 - p_{ij})
 
-    where the target t is :math:`(P + 1) / (P + 2)` for the P positives and :math:`1 / (N + 2)` for the N negatives
-    (Platt 2000), so that the minimum is finite even if the scores separate them. Rare labels, with too few positives
-    for a calibration of their own, borrow from all others. The order of the scores of a label is kept. With noise
-    rates, p is the probability of the true label, and the likelihood is that of `NoisyLogistic`.
+    plus the negative log-densities. The target t is :math:`(P + 1) / (P + 2)` for the P positives and
+    :math:`1 / (N + 2)` for the N negatives (Platt 2000), so that the minimum is finite even if the scores separate them.
+    The order of the scores of a label is kept. With noise rates, p is the probability of the true label, and the
+    likelihood is that of `NoisyLogistic`.
 
     Parameters
     ----------
-    penalty : float, default=10.0
-        :math:`\lambda`.
     min_slope : float, default=0.0
-        Lower bound of the slope. A number above 0 keeps the order of scores that do not predict the observed labels.
+        Lower bound of the slopes. A number above 0 keeps the order of scores that do not predict the observed labels.
+    tol : float, default=1e-12
+        Stop when a Newton step decreases the loss of a label by at most this fraction of the weights of all entries.
 
     Attributes
     ----------
-    slopes_ : ndarray of shape (n_labels,)
-        a for each label.
-    intercepts_ : ndarray of shape (n_labels,)
-        :math:`b + b_j` for each label.
-    slope_, shift_ : float
-        a and b.
-    label_shifts_ : ndarray of shape (n_labels,)
-        :math:`b_j`.
+    slopes_, intercepts_ : ndarray of shape (n_labels,)
+        :math:`a_j` and :math:`b_j`.
+    log_likelihood_ : float
+        Marginal log-likelihood, in which the slopes and shifts of the labels are integrated out (Laplace's method).
 
     Notes
     -----
-    Without an observed positive or without an observed negative, scores are taken as log-odds: a is 1, b is 0.
+    Without an observed positive or without an observed negative, scores are taken as log-odds: slopes are 1, shifts 0.
 
     Examples
     --------
@@ -67,13 +76,13 @@ class PooledCalibration(Validated):
     True
     """
 
-    penalty: Positive = 10.0
     min_slope: NonNegative = 0.0
+    tol: Positive = 1e-12
 
     def fit(
         self, scores: _Floats, signs: _Signs, entry_weight: _Floats | None = None, rates: NoiseRates | None = None
     ) -> Self:
-        """Fit the slope and the shifts.
+        """Fit the slopes and the shifts.
 
         Parameters
         ----------
@@ -96,31 +105,23 @@ class PooledCalibration(Validated):
         rows, labels = np.nonzero(weights)
         weight = weights[rows, labels]
         positive = signs[rows, labels] > 0
-        score = scores[rows, labels].astype(float)
         self.slopes_ = np.ones(n_labels)
         self.intercepts_ = np.zeros(n_labels)
-        self.slope_ = 1.0
-        self.shift_ = 0.0
-        self.label_shifts_ = np.zeros(n_labels)
+        self.log_likelihood_ = 0.0
         if positive.all() or not positive.any():
             return self
+        score = scores[rows, labels].astype(float)
+        mean = np.average(score, weights=weight)
+        scale = np.sqrt(np.average((score - mean) ** 2, weights=weight)) or 1.0
         n_positives = weight @ positive
         n_negatives = weight @ ~positive
         targets = np.where(positive, (n_positives + 1) / (n_positives + 2), 1 / (n_negatives + 2))
-        mean = np.average(score, weights=weight)
-        scale = np.sqrt(np.average((score - mean) ** 2, weights=weight)) or 1.0
-        start = 0.0, float(np.log((n_positives + 1) / (n_negatives + 1))), np.zeros(n_labels)
         noisy = None if rates is None else NoiseRates(*(np.broadcast_to(r, signs.shape)[rows, labels] for r in rates))
         likelihood = LOSSES["logistic"] if noisy is None else noisy.loss()
-        loss = _PooledLoss((score - mean) / scale, labels, targets, weight, self.penalty, likelihood)
-        slope, shift, shifts = _minimize(loss, start)
-        if slope < 0:
-            slope, shift, shifts = _minimize(replace(loss, z=np.zeros(len(score))), start)
-        self.slope_ = max(slope / scale, self.min_slope)
-        self.shift_ = shift - self.slope_ * mean
-        self.label_shifts_ = shifts
-        self.slopes_ *= self.slope_
-        self.intercepts_ += self.shift_ + shifts
+        entries = _Entries((score - mean) / scale, labels, targets, weight, likelihood, self.tol)
+        lines, self.log_likelihood_ = _fit_lines(entries, n_labels, float(np.log((n_positives + 1) / (n_negatives + 1))))
+        self.slopes_ = np.maximum(lines[:, 0] / scale, self.min_slope)
+        self.intercepts_ = lines[:, 1] - self.slopes_ * mean
         return self
 
     def transform(self, scores: _Floats) -> _Floats:
@@ -175,65 +176,112 @@ def trusted_weight(signs: _Signs, trusted: NDArray[np.bool_] | None) -> _Floats:
     return np.where(checked, max(n_others / max(n_checked, 1), 1.0), 1.0)
 
 
-@dataclass(frozen=True)
-class _PooledLoss:
-    """The objective of `PooledCalibration`, with a value of z (standardized score), label, target and weight per entry.
+class _Prior(NamedTuple):
+    """Normal distribution of lines (slope, shift): means, and inverse variances."""
 
-    Its arguments are the slope a, the shift b and the shifts c of the labels.
-    """
+    mean: _Floats
+    precision: _Floats
+
+
+class _Entries(NamedTuple):
+    """Observed entries: standardized score z, label, target and weight of each, and their likelihood."""
 
     z: _Floats
     labels: NDArray[np.intp]
     targets: _Floats
     weights: _Floats
-    penalty: float
     likelihood: Loss
+    tol: float
 
-    def value(self, a: float, b: float, c: _Floats) -> float:
-        log_odds = a * self.z + b + c[self.labels]
-        return float(self.weights @ self.likelihood.soft_value(self.targets, log_odds) + self.penalty / 2 * c @ c)
+    def sums(self, values: _Floats, n: int) -> _Floats:
+        """Return the sum of weighted values of the entries of each label."""
+        return np.bincount(self.labels, self.weights * values, minlength=n).astype(float)
 
-    def newton_step(self, a: float, b: float, c: _Floats) -> tuple[float, float, _Floats, float]:
-        """Return the steps of a, b and c, and the decrease that they predict.
+    def losses(self, lines: _Floats, prior: _Prior) -> _Floats:
+        """Return the loss of each label."""
+        log_odds = lines[self.labels, 0] * self.z + lines[self.labels, 1]
+        loss = self.sums(self.likelihood.soft_value(self.targets, log_odds), len(lines))
+        return loss + ((lines - prior.mean) ** 2 @ prior.precision) / 2
 
-        The Hessian is diagonal in c, which is eliminated.
-        """
-        slope, curvature = self.likelihood.soft_derivatives(self.targets, a * self.z + b + c[self.labels])
-        residual, curvature = self.weights * slope, self.weights * curvature
-
-        def sums(values: _Floats) -> _Floats:
-            return np.asarray(np.bincount(self.labels, values, minlength=len(c)), dtype=float)
-
-        gradient = np.array([residual @ self.z, residual.sum()])
-        gradient_c = sums(residual) + self.penalty * c
-        cross = np.stack([sums(curvature * self.z), sums(curvature)])
-        diagonal = cross[1] + self.penalty
-        # The slope of equal scores is undetermined; a tiny ridge keeps it at 0.
-        corner = np.array([[curvature @ self.z**2, cross[0].sum()], [cross[0].sum(), curvature.sum()]])
-        corner += 1e-12 * self.weights.sum() * np.eye(2)
-        reduced = corner - (cross / diagonal) @ cross.T
-        step = np.linalg.solve(reduced, gradient - cross @ (gradient_c / diagonal))
-        step_c = (gradient_c - step @ cross) / diagonal
-        return step[0], step[1], step_c, float(gradient @ step + gradient_c @ step_c)
+    def derivatives(self, lines: _Floats) -> tuple[_Floats, _Floats]:
+        """Return the gradient of the loss of each label without the prior, and its Hessian."""
+        n = len(lines)
+        log_odds = lines[self.labels, 0] * self.z + lines[self.labels, 1]
+        slope, curvature = self.likelihood.soft_derivatives(self.targets, log_odds)
+        gradient = np.stack([self.sums(slope * self.z, n), self.sums(slope, n)], axis=-1)
+        corner = self.sums(curvature * self.z, n)
+        diagonal = self.sums(curvature * self.z**2, n), self.sums(curvature, n)
+        hessian = np.stack([diagonal[0], corner, corner, diagonal[1]], axis=-1)
+        return gradient, hessian.reshape(n, 2, 2)
 
 
-def _minimize(loss: _PooledLoss, start: tuple[float, float, _Floats]) -> tuple[float, float, _Floats]:
-    """Minimize the loss by Newton steps that are halved until the loss does not increase, as long as they can be."""
-    a, b, c = start
-    value = loss.value(a, b, c)
-    for _ in range(100):
-        step_a, step_b, step_c, decrease = loss.newton_step(a, b, c)
-        if decrease < 1e-16 * loss.weights.sum():
+def _fit_lines(entries: _Entries, n_labels: int, shift: float) -> _Floats:
+    """Return the slope, at least 0, and the shift of each label."""
+    flat = _Prior(np.zeros(2), np.full(2, 1e-12 * entries.weights.sum()))
+    pooled = entries._replace(labels=np.zeros_like(entries.labels))
+    common = _minimize(pooled, np.array([[0.0, shift]]), flat)
+    if common[0, 0] < 0:
+        entries = entries._replace(z=np.zeros_like(entries.z))
+        common = _minimize(pooled._replace(z=entries.z), np.array([[0.0, shift]]), flat)
+    lines = np.repeat(common, n_labels, axis=0)
+    if n_labels == 1:
+        return lines, -float(entries.losses(lines, flat).sum())
+    prior = _Prior(common[0], np.ones(2))
+    for _ in range(N_ROUNDS):
+        lines = _minimize(entries, lines, prior)
+        prior = _fit_prior(lines, prior, *entries.derivatives(lines))
+    lines = _minimize(entries, lines, prior)
+    falling = lines[:, 0] < 0
+    if falling.any():
+        lines = _minimize(entries._replace(z=entries.z * ~falling[entries.labels]), lines, prior)
+        lines[falling, 0] = 0.0
+    _, hessian = entries.derivatives(lines)
+    # Laplace approximation of the integral over the lines.
+    volume = np.linalg.slogdet(hessian / prior.precision + np.eye(2))[1]
+    return lines, -float(entries.losses(lines, prior).sum() + volume.sum() / 2)
+
+
+def _fit_prior(lines: _Floats, prior: _Prior, gradient: _Floats, hessian: _Floats) -> _Prior:
+    """Return the distribution of the lines, from a quadratic approximation of the loss of each label.
+
+    The mean is the generalized least-squares estimate, the variances are those of the EM algorithm.
+    """
+    mean, precision = prior
+    linear = (hessian @ lines[:, :, None])[:, :, 0] - gradient
+    for _ in range(N_EM_STEPS):
+        covariance = np.linalg.inv(hessian + np.diag(precision))
+        shrunk = hessian @ covariance
+        information = (hessian - shrunk @ hessian).sum(axis=0)
+        score = (linear - (shrunk @ linear[:, :, None])[:, :, 0]).sum(axis=0)
+        mean = np.linalg.lstsq(information, score, rcond=None)[0]
+        effects = (covariance @ (linear + precision * mean)[:, :, None])[:, :, 0] - mean
+        variance = (effects**2 + np.diagonal(covariance, axis1=1, axis2=2)).mean(axis=0)
+        converged = np.allclose(precision * variance, 1, rtol=0, atol=EM_TOLERANCE)
+        precision = 1 / variance
+        if converged:
             break
-        length = 1.0
-        for _ in range(30):
-            candidate = a - length * step_a, b - length * step_b, c - length * step_c
-            new_value = loss.value(*candidate)
-            if new_value <= value * (1 + 1e-14):
+    return _Prior(mean, precision)
+
+
+def _minimize(entries: _Entries, lines: _Floats, prior: _Prior) -> _Floats:
+    """Minimize the loss of each label by Newton steps that are halved until it does not increase, if they can be."""
+    losses = entries.losses(lines, prior)
+    tolerance = entries.tol * entries.weights.sum()
+    for _ in range(MAX_STEPS):
+        gradient, hessian = entries.derivatives(lines)
+        gradient += prior.precision * (lines - prior.mean)
+        steps = np.linalg.solve(hessian + np.diag(prior.precision), gradient[:, :, None])[:, :, 0]
+        moving = (gradient * steps).sum(axis=1) > tolerance
+        remaining = moving
+        for length in 0.5 ** np.arange(MAX_HALVINGS):
+            if not remaining.any():
                 break
-            length /= 2
-        else:
+            candidate = lines - length * steps
+            new = entries.losses(candidate, prior)
+            better = remaining & (new <= losses * (1 + 1e-14))
+            lines = np.where(better[:, None], candidate, lines)
+            losses = np.where(better, new, losses)
+            remaining = remaining & ~better
+        if (remaining == moving).all():
             break
-        a, b, c = candidate
-        value = new_value
-    return a, b, c
+    return lines

@@ -1,34 +1,50 @@
-r"""Estimation of noise rates from out-of-fold scores, which abstains where the data do not identify them.
+r"""Floors of the frequency of positives, and noise rates, which only verified entries identify.
 
-The frequency of observed positives is a curve of the calibrated log-odds f of all labels together,
+The probability that a label is observed as positive is
 
-.. math:: P = \alpha + (1 - \alpha - \beta) \frac{1}{1 + e^{-(c f + d)}}, \qquad (\alpha, \beta) = \theta (u, v).
+.. math:: P = \alpha + (1 - \alpha - \beta) \frac{1}{1 + e^{-(a_j s + b_j)}}
 
-Four *patterns* (u, v) of errors are compared: positives are "added" to samples (1, 0) or "dropped" (0, 1), entries are
-"flipped" (1, 1), or positives are "moved" to other labels, (p, 1 - p) with the frequency p of all positives, which this
-keeps. The rate :math:`\theta`, the slope c and the shift d maximize the likelihood, for each pattern and for
-:math:`\theta = 0`.
+with its out-of-fold score s and the slopes and shifts of `PooledCalibration`. The evidence of rates is the increase of
+the marginal log-likelihood, in which slopes and shifts are integrated out. Labels that differ in strength and frequency
+are explained by their slopes and shifts, which costs likelihood; a floor that all labels share costs none.
 
-What the data identify is the floor :math:`\alpha` of the curve: most entries of multi-label data are certain negatives,
-and without false positives their frequency of positives falls to 0. The ceiling :math:`1 - \beta` does not show false
-negatives, because it is below 1 for every label that the features do not determine. Noise is therefore identified only
-if a floor increases the log-likelihood by more than `EVIDENCE`.
+**The floor** :math:`\alpha` is a fact about the scores: certain negatives are observed as positive with this frequency.
+Label noise has a floor, but so have labels with causes that the features do not show, and observed labels alone do not
+tell one from the other. A floor with clear evidence is therefore used to predict observed labels, and is no claim about
+errors. The ceiling :math:`1 - \beta` is below 1 for every label that the features do not determine; in the likelihood,
+:math:`\beta = \alpha`, as if entries were flipped.
+
+**Noise rates** are identified by verified entries. Their labels are correct, and they have a floor of their own. The
+other entries are noisy only if there is evidence that they have higher rates.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import OptimizeResult, minimize, minimize_scalar
 
 from spmld.core.losses import logistic
 from spmld.noise.calibration import PooledCalibration, has_both_classes, trusted_weight
-from spmld.noise.curve import EVIDENCE, MAX_RATE, Curve, CurveFit
 from spmld.noise.likelihood import NoiseRates, error_log_odds
 
 _Floats = NDArray[np.float64]
 _Signs = NDArray[np.int8]
 
+EVIDENCE = 5.0
+"""Minimum evidence of rates: the logarithm of a Bayes factor of 150, "very strong" (Kass and Raftery 1995)."""
+MAX_RATE = 0.98
+"""Maximum sum of the rates of false positives and false negatives."""
+GRID = 0.005 * 2.0 ** np.arange(7)
+"""Rates from which the search of the best one starts."""
+SIMPLEX = 0.02
+"""Smallest edge of the initial simplex of the search of noise rates."""
+N_BINS = 128
+"""Number of points of the frequency of positives of each label, as a function of its score."""
+TOLERANCE = 1e-7
+"""Tolerance of the calibrations whose likelihoods are compared."""
 N_ITERATIONS = 100
 """Number of iterations of the EM algorithm."""
 SHRINKAGE = 3.0
@@ -37,43 +53,38 @@ SHRINKAGE = 3.0
 
 @dataclass(frozen=True, eq=False)
 class NoiseEstimate:
-    """Noise rates of labels, and the pattern of their errors.
+    """Floor of the frequency of positives, and noise rates.
 
     Attributes
     ----------
+    floor : NoiseRates
+        Rates of the likelihood of observed labels, without a claim about errors; 0 without clear evidence.
     rates : NoiseRates
-        Rates of each label; 0 if the noise is not identified.
-    evidence : float
-        Increase of the log-likelihood by a floor of the curve. Noise is identified if it is above `EVIDENCE`.
-    lowest_rate : float
-        Lower limit of the rate of false positives: the lowest floor whose log-likelihood is at most `EVIDENCE` below
-        the maximum. It is 0 if the noise is not identified.
-    pattern : {"flipped", "added", "dropped", "moved"}
-        Pattern of the errors: "flipped", unless the log-likelihood of another one is higher by more than `EVIDENCE`.
-    curve : CurveFit
-        Curve of that pattern, with its rates, even if the noise is not identified.
+        Noise rates of each label; 0 unless verified entries identify them.
+    verified : bool
+        Whether there are verified positives and negatives.
     calibration : PooledCalibration
         Calibration of the scores to the observed labels.
-    verified : bool
-        Whether there are verified positives and negatives, which identify all rates.
 
     Examples
     --------
     See `estimate_noise`.
     """
 
+    floor: NoiseRates
     rates: NoiseRates
-    evidence: float
-    lowest_rate: float
-    pattern: str
-    curve: CurveFit
+    verified: bool
     calibration: PooledCalibration
-    verified: bool = False
 
     @property
     def identified(self) -> bool:
-        """Whether there is clear evidence of noise."""
-        return self.evidence > EVIDENCE
+        """Whether verified entries show that other entries are wrong."""
+        return self.rates.any()
+
+    @property
+    def likelihood_rates(self) -> NoiseRates:
+        """Rates of the likelihood: those of the noise if it is identified, otherwise those of the floor."""
+        return self.rates if self.identified else self.floor
 
 
 def estimate_noise(
@@ -84,7 +95,7 @@ def estimate_noise(
     alternatives: Callable[[], Sequence[_Floats]] | None = None,
     certain_negatives: bool = False,
 ) -> NoiseEstimate:
-    """Estimate noise rates.
+    """Estimate the floor of the frequency of positives and, with verified entries, noise rates.
 
     Parameters
     ----------
@@ -93,14 +104,14 @@ def estimate_noise(
     signs : ndarray of shape (n_samples, n_labels)
         Observed labels: 1, -1, and 0 where missing.
     trusted : ndarray of bool of shape (n_samples, n_labels), optional
-        Verified entries, which have no noise. With verified positives and negatives, false negatives are identified,
-        too, and each label gets rates of its own, shrunk to those of all labels.
+        Verified entries, which have no noise. Verified positives and negatives identify the noise rates of the other
+        entries. Each label gets rates of its own, shrunk to those of all labels.
     alternatives : callable, optional
         Function that returns out-of-fold scores of more flexible models. A model that is not flexible enough can cause
         a floor, which is lower for these scores. The evidence is therefore the lowest one, and the rates are those of
         the scores with the highest likelihood.
     certain_negatives : bool, default=False
-        Whether negatives are correct, so that the only pattern of errors is "added".
+        Whether negatives are correct, so that the only pattern is "added".
 
     Returns
     -------
@@ -108,61 +119,142 @@ def estimate_noise(
 
     Examples
     --------
+    Labels are flipped. Without verified entries there is a floor, with them there are noise rates:
+
     >>> import numpy as np
     >>> from spmld.noise import estimate_noise
     >>> rng = np.random.default_rng(0)
-    >>> scores = rng.normal(-2, 3, size=(2000, 4))
+    >>> scores = rng.normal(-2, 3, size=(1000, 4))
     >>> truth = rng.random(scores.shape) < 1 / (1 + np.exp(-scores))
-    >>> estimate_noise(scores, np.where(truth, 1, -1)).identified
-    False
-    >>> flipped = truth != (rng.random(scores.shape) < 0.1)
-    >>> estimate = estimate_noise(scores, np.where(flipped, 1, -1))
-    >>> estimate.identified, estimate.pattern, estimate.rates.alpha.round(2)
-    (True, 'flipped', array([0.1, 0.1, 0.1, 0.1]))
+    >>> trusted = np.arange(1000)[:, None] + np.zeros(4) < 50
+    >>> observed = np.where(truth != ((rng.random(scores.shape) < 0.1) & ~trusted), 1, -1)
+    >>> estimate = estimate_noise(scores, observed)
+    >>> estimate.identified, estimate.floor.alpha.round(1)
+    (False, array([0.1, 0.1, 0.1, 0.1]))
+    >>> estimate = estimate_noise(scores, observed, trusted)
+    >>> estimate.identified, estimate.rates.alpha.round(1)
+    (True, array([0.1, 0.1, 0.1, 0.1]))
     """
     calibration = PooledCalibration().fit(scores, signs)
     n_labels = signs.shape[1]
     nothing = NoiseRates(np.zeros(n_labels), np.zeros(n_labels))
-    if not has_both_classes(signs.reshape(-1, 1)).all():
-        return NoiseEstimate(nothing, 0.0, 0.0, "flipped", CurveFit(0.0, 0.0, 0.0, 1.0, 0.0), calibration)
     checked = np.zeros(signs.shape, dtype=bool) if trusted is None else trusted
     verified = bool(has_both_classes((signs * checked).reshape(-1, 1)).all())
-    curve = Curve.from_entries(calibration.transform(scores), signs, checked if verified else None)
-    patterns = {"added": (1.0, 0.0)} if certain_negatives else curve.patterns()
-    fits = {name: curve.fit(pattern) for name, pattern in patterns.items()}
-    none = curve.fit((1.0, 0.0), rate=0.0).log_likelihood
-    pattern = max(fits, key=lambda name: fits[name].log_likelihood)
-    if "flipped" in fits and fits[pattern].log_likelihood <= fits["flipped"].log_likelihood + EVIDENCE:
-        pattern = "flipped"
-    evidence = fits[pattern if verified else "added"].log_likelihood - none
-    if evidence <= EVIDENCE:
-        return NoiseEstimate(nothing, evidence, 0.0, pattern, fits[pattern], calibration, verified)
-    floor = "flipped" if pattern == "dropped" and not verified else pattern
-    rates = fits[floor].rates(n_labels)
+    if not has_both_classes(signs.reshape(-1, 1)).all():
+        return NoiseEstimate(nothing, nothing, verified, calibration)
+    direction = (1.0, 0.0) if certain_negatives else (1.0, 1.0)
+    fits = [_fit_rate(scores, signs, direction)]
+    if fits[0].evidence > EVIDENCE and alternatives is not None:
+        fits += [_fit_rate(other, signs, direction) for other in alternatives()]
+    floor = nothing
+    if min(fit.evidence for fit in fits) > EVIDENCE:
+        rate = max(fits, key=lambda fit: fit.log_likelihood).rate
+        floor = NoiseRates(*np.outer(direction, np.full(n_labels, rate)))
+    rates = nothing
     if verified:
-        log_odds = PooledCalibration().fit(scores, signs, trusted_weight(signs, checked), rates.unless(checked))
-        rates = label_rates(log_odds.transform(scores), np.where(checked, 0, signs), rates)
-    lowest = curve.lowest_rate(fits["added"])
-    estimate = NoiseEstimate(rates, evidence, lowest, pattern, fits[pattern], calibration, verified)
-    if verified or alternatives is None:
-        return estimate
-    others = [estimate_noise(other, signs, certain_negatives=certain_negatives) for other in alternatives()]
-    best = max([estimate, *others], key=lambda other: other.curve.log_likelihood)
-    evidence = min(evidence, *(other.evidence for other in others))
-    identified = evidence > EVIDENCE
-    return replace(
-        estimate,
-        rates=best.rates if identified else nothing,
-        evidence=evidence,
-        lowest_rate=min(lowest, *(other.lowest_rate for other in others)) if identified else 0.0,
-    )
+        shared = _fit_noise(scores, signs, checked, fits[0].rate, certain_negatives)
+        if shared.any():
+            of_truth = PooledCalibration().fit(scores, signs, trusted_weight(signs, checked), shared.unless(checked))
+            rates = label_rates(of_truth.transform(scores), np.where(checked, 0, signs), shared)
+    return NoiseEstimate(floor, rates, verified, calibration)
+
+
+class _RateFit(NamedTuple):
+    """The rate with the highest marginal likelihood, and its evidence."""
+
+    rate: float
+    log_likelihood: float
+    evidence: float
+
+
+def _fit_rate(scores: _Floats, signs: _Signs, direction: tuple[float, float], weights: _Floats | None = None) -> _RateFit:
+    """Return the best rate of all labels in a direction (alpha, beta)."""
+    points = summarize(scores, signs, weights)
+    u, v = direction
+
+    def loss(rate: float) -> float:
+        return -points.log_likelihood(rate * u, rate * v)
+
+    grid = np.append(0.0, GRID)
+    losses = [loss(rate) for rate in grid]
+    best = int(np.argmin(losses))
+    if best == 0:
+        return _RateFit(0.0, -losses[0], 0.0)
+    bounds = grid[best - 1], grid[best + 1] if best + 1 < len(grid) else MAX_RATE / (u + v)
+    result = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 0.02 * grid[best]})
+    return _RateFit(float(result.x), -float(result.fun), losses[0] - float(result.fun))
+
+
+def _fit_noise(
+    scores: _Floats, signs: _Signs, checked: NDArray[np.bool_], floor: float, certain_negatives: bool
+) -> NoiseRates:
+    """Return the rates of entries that are not verified, shared by all labels; 0 without clear evidence."""
+    correct = summarize(scores, np.where(checked, signs, 0))
+    others = summarize(scores, np.where(checked, 0, signs))
+    points = Points(*(np.concatenate(arrays) for arrays in zip(correct, others, strict=True)))
+    noisy = np.arange(len(points.scores))[:, None] >= len(correct.scores)
+
+    n_free = 3 if certain_negatives else 4
+
+    def loss(rates: _Floats) -> float:
+        own_floor, own_ceiling, alpha, beta = np.clip(np.append(rates, np.zeros(4 - len(rates))), 0.0, MAX_RATE / 2)
+        true_rates = own_floor + (1 - own_floor - own_ceiling) * alpha * noisy
+        return -points.log_likelihood(true_rates, own_ceiling + (1 - own_floor - own_ceiling) * beta * noisy)
+
+    def search(starts: list[_Floats]) -> OptimizeResult:
+        start = min(starts, key=loss)
+        simplex = np.vstack([start, start + np.diag(np.maximum(start, SIMPLEX))])
+        return minimize(
+            loss, start, method="Nelder-Mead", options={"initial_simplex": simplex, "xatol": GRID[0], "fatol": 0.1}
+        )
+
+    nothing = search([np.array([floor, 0.0]), np.array([floor, floor])])
+    noise = np.full(n_free - 2, max(floor, GRID[0]))
+    best = search([np.append(nothing.x, 0.0 * noise), np.append([0.0, 0.0], noise), np.append(nothing.x, noise)])
+    clear = nothing.fun - best.fun > EVIDENCE
+    alpha, beta = np.clip(np.append(best.x[2:], 0.0)[:2], 0.0, MAX_RATE / 2) * clear
+    return NoiseRates(np.full(signs.shape[1], alpha), np.full(signs.shape[1], beta))
+
+
+class Points(NamedTuple):
+    """Numbers of observed positives and negatives as a function of the score: rows of scores, signs and counts."""
+
+    scores: _Floats
+    signs: _Signs
+    counts: _Floats
+
+    def log_likelihood(self, alpha: _Floats | float, beta: _Floats | float) -> float:
+        """Return the marginal log-likelihood of rates, which broadcast against the points."""
+        rates = NoiseRates(*(np.broadcast_to(rate, self.signs.shape) for rate in (alpha, beta)))
+        calibration = PooledCalibration(tol=TOLERANCE).fit(self.scores, self.signs, self.counts, rates)
+        return calibration.log_likelihood_
+
+
+def summarize(scores: _Floats, signs: _Signs, weights: _Floats | None = None) -> Points:
+    """Return the positives and negatives of each label in bins of equally many entries."""
+    weights = (signs != 0) * np.asarray(1.0 if weights is None else weights, dtype=float)
+    n, l = signs.shape
+    if n <= 2 * N_BINS:
+        return Points(np.where(signs == 0, 0.0, scores), signs, weights)
+    means = np.zeros((N_BINS, l))
+    counts = np.zeros((2, N_BINS, l))
+    for j in range(l):
+        rows = np.flatnonzero(weights[:, j])
+        rows = rows[np.argsort(scores[rows, j], kind="stable")]
+        bins = np.arange(len(rows)) * N_BINS // max(len(rows), 1)
+        weight = weights[rows, j]
+        for part, sign in zip(counts, (1, -1), strict=True):
+            part[:, j] = np.bincount(bins, weight * (signs[rows, j] == sign), N_BINS)
+        total = np.maximum(counts[:, :, j].sum(axis=0), np.finfo(float).tiny)
+        means[:, j] = np.bincount(bins, weight * scores[rows, j], N_BINS) / total
+    signs = np.repeat(np.array([1, -1], dtype=np.int8), N_BINS)[:, None] * (counts.reshape(-1, l) > 0)
+    return Points(np.vstack([means, means]), signs.astype(np.int8), counts.reshape(-1, l))
 
 
 def label_frequency(scores: _Floats, observed: NDArray[np.bool_], weights: _Floats | None = None) -> float:
     """Estimate the fraction of positives that are observed, where negatives are never observed.
 
-    This is the ceiling of the curve. It is 1 unless a lower ceiling increases the log-likelihood by more than
-    `EVIDENCE`.
+    This is the ceiling of their frequency as a function of the score. It is 1 without clear evidence of a lower one.
 
     Parameters
     ----------
@@ -185,10 +277,8 @@ def label_frequency(scores: _Floats, observed: NDArray[np.bool_], weights: _Floa
     """
     if observed.all() or not observed.any():
         return 1.0
-    curve = Curve.from_entries(scores, np.where(observed, 1, -1).astype(np.int8), weights=weights)
-    dropped = curve.fit((0.0, 1.0))
-    none = curve.fit((0.0, 1.0), rate=0.0)
-    return 1 - dropped.beta if dropped.log_likelihood > none.log_likelihood + EVIDENCE else 1.0
+    ceiling = _fit_rate(scores, np.where(observed, 1, -1).astype(np.int8), (0.0, 1.0), weights)
+    return 1 - ceiling.rate if ceiling.evidence > EVIDENCE else 1.0
 
 
 def label_rates(log_odds: _Floats, signs: _Signs, shared: NoiseRates) -> NoiseRates:

@@ -39,7 +39,30 @@ class NoiseRates(NamedTuple):
 
     def loss(self) -> Loss:
         """Return the negative log-likelihood, which is the logistic loss if there is no noise."""
-        return NoisyLogistic(*self) if self.alpha.any() or self.beta.any() else LOSSES["logistic"]
+        return NoisyLogistic(*self) if self.any() else LOSSES["logistic"]
+
+    def any(self) -> bool:
+        """Return whether some rate is above 0."""
+        return bool(self.alpha.any() or self.beta.any())
+
+    def observed_log_odds(self, log_odds: Array) -> Array:
+        r"""Return the log-odds of the observed labels, given those of the true labels.
+
+        The probability is :math:`q = \alpha (1 - p) + (1 - \beta) p`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spmld.noise import NoiseRates
+        >>> rates = NoiseRates(np.array([0.1]), np.array([0.4]))
+        >>> (1 / (1 + np.exp(-rates.observed_log_odds(np.array([-50.0, 0.0, 50.0]))))).round(2)
+        array([0.1 , 0.35, 0.6 ])
+        """
+        if not self.any():
+            return log_odds
+        xp = namespace(log_odds)
+        positive = xp.logaddexp(xp.log(self.alpha + TINY), xp.log1p(-self.beta) + log_odds)
+        return positive - xp.logaddexp(xp.log1p(-self.alpha), xp.log(self.beta + TINY) + log_odds)
 
     def true_probability(self, observed: Array) -> Array:
         r"""Return the probability of a label that is observed as positive with some probability.
