@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from spmld.ensemble.weighting import Scores
+from spmld.ensemble.formula import Scores
 from spmld.estimators.masked_boosting import MaskedBoosting
 from spmld.estimators.trees import Trees
 from spmld.model_selection.cross_fitting import CrossFit

@@ -17,28 +17,32 @@ from spmld._threads import Map, thread_map
 from spmld._validation import Fraction, NonNegative, PositiveInt, RandomState, Rate, UnitInterval
 from spmld.cluster.samples import ClusterSamples
 from spmld.core.losses import logistic
-from spmld.ensemble.folds import learned_entries, split_samples
-from spmld.ensemble.formula import EnsembleFormula, ViewTerm
-from spmld.ensemble.score_correction import ScoreCorrection
+from spmld.ensemble.correction import ScoreCorrection, calibrated_rows, learned_entries
+from spmld.ensemble.formula import MAX_CALIBRATED, EnsembleFormula, Scores, ViewMixture, ViewTerm, view_weights
+from spmld.ensemble.trimming import Trimming, check_keep_fraction, choose_trimming
 from spmld.ensemble.updating import NOISE_PARAMETERS, KeptData, UpdateMixin
-from spmld.ensemble.view_fitting import (
-    Trimming,
-    check_keep_fraction,
-    choose_trimming,
+from spmld.ensemble.views import (
+    ALPHAS,
+    CS,
+    N_TREES,
+    VIEWS,
+    View,
+    check_views,
+    default_views,
     fit_linear_part,
     fit_transformers,
     fit_views,
+    make_views,
+    uses_graph,
 )
-from spmld.ensemble.views import ALPHAS, CS, N_TREES, VIEWS, View, check_views, default_views, make_views, uses_graph
-from spmld.ensemble.weighting import MAX_CALIBRATED, Scores, ViewMixture, calibrated_rows, view_weights
 from spmld.estimators.base import MultiLabelEstimator
 from spmld.estimators.noise_scores import MAX_SEED, default_boosting, fit_noise_scores
 from spmld.estimators.progress import report_progress
 from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS
 from spmld.model_selection.cross_fitting import CrossFit, fit_samples
-from spmld.model_selection.held_out_loss import HeldOutLoss
-from spmld.model_selection.path_search import Params, PathResult, search_path, spacing
+from spmld.model_selection.folds import split_samples
+from spmld.model_selection.path_search import HeldOutLoss, Params, PathResult, search_path, spacing
 from spmld.model_selection.samples import Samples
 from spmld.model_selection.thresholds import DecisionOption, DecisionRule, label_decisions
 from spmld.monitoring.reference import make_reference
@@ -275,8 +279,9 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
         views = {name: view.with_params(**rates) for name, view in views.items()}
         loss = HeldOutLoss(self.scoring)
         results = self._search_paths(views, features, cross, loss, fitted, over_views)
+        costly = [name for name, view in views.items() if view.costly]
         noisy = self.noise_.identified
-        trimming = choose_trimming(views, results, features, cross, loss, self.keep_fraction, noisy=noisy)
+        trimming = choose_trimming(results, features, cross, loss, self.keep_fraction, costly=costly, noisy=noisy)
         self._seed = rng.randint(MAX_SEED)
         self._combine_views(results, samples, features, cross, trimming, over_views)
         self.training_data_ = KeptData.from_fit(samples, cross, results, trimming) if self.keep_data else None

@@ -14,8 +14,7 @@ from spmld._arrays import arrays_to_numpy, contiguous, features_to_numpy, in_pre
 from spmld._io import shorten
 from spmld._threads import Map, thread_map
 from spmld.cluster.inputs import is_collection
-from spmld.ensemble.folds import fold_indices
-from spmld.ensemble.view_fitting import Trimming
+from spmld.ensemble.trimming import Trimming
 from spmld.ensemble.views import VIEWS, View, set_accepted
 from spmld.estimators.inputs import check_features, check_labels, check_weights
 from spmld.labels import Labels
@@ -23,9 +22,8 @@ from spmld.labels.encoding import SIGNS
 from spmld.labels.entries import mark_trusted
 from spmld.labels.single_class import find_single_class, list_labels
 from spmld.model_selection.cross_fitting import CrossFit, cross_fit_scores
-from spmld.model_selection.held_out_loss import HeldOutLoss
-from spmld.model_selection.identical_samples import group_identical, hash_samples
-from spmld.model_selection.path_search import MIN_LOSS, HeldOut, PathResult
+from spmld.model_selection.folds import fold_indices, group_identical, hash_samples
+from spmld.model_selection.path_search import MIN_LOSS, HeldOut, HeldOutLoss, PathResult
 from spmld.model_selection.samples import Samples
 from spmld.noise import NoiseRates
 

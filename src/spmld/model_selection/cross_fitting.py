@@ -1,4 +1,4 @@
-"""Cross-fitting: folds of the samples, and scores of each sample by a model that was not fitted on it."""
+"""Cross-fitting: scores of each sample by a model that was not fitted on it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,9 +21,8 @@ from spmld._threads import Map
 from spmld._validation import indexable
 from spmld.labels import Labels, read_labels
 from spmld.labels.single_class import ignore_label_warnings
+from spmld.model_selection.folds import Fold, make_folds
 from spmld.model_selection.samples import Samples
-from spmld.model_selection.splitters import Fold as Fold
-from spmld.model_selection.splitters import check_splitter
 
 
 @dataclass(frozen=True)
@@ -258,7 +257,7 @@ def cross_fit(
     >>> from spmld import MaskedLogistic
     >>> from spmld.datasets import make_planted
     >>> from spmld.metrics import ranking_loss
-    >>> from spmld.model_selection.cross_fitting import cross_fit, make_folds
+    >>> from spmld.model_selection import cross_fit, make_folds
     >>> data = make_planted(n_samples=300, random_state=0)
     >>> folds = make_folds(3, data.X, data.Y, random_state=0)
     >>> result = cross_fit(MaskedLogistic(), data.X, data.Y, folds)
@@ -308,52 +307,6 @@ def _fit_and_score(
     with ignore_label_warnings():  # a label may have one class in a fold
         estimator.fit(X, Y, **options)
     return estimator, score(estimator, X_test)
-
-
-def make_folds(
-    cv: Any, X: Any, Y: Any, *, random_state: Any = None, repeated: bool = False, groups: Any = None
-) -> list[Fold]:
-    """Return cross-validation folds in which every sample is tested.
-
-    Parameters
-    ----------
-    cv : int, splitter, iterable of splits or None
-        Number of folds of `MultilabelStratifiedKFold` (None means 5), a splitter, or the folds.
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        Samples.
-    Y : array-like of shape (n_samples, n_labels)
-        Labels, NaN where missing.
-    random_state : int, RandomState or None, default=None
-        Seed for the folds, if `cv` is an integer.
-    repeated : bool, default=False
-        Whether samples may be tested more than once.
-    groups : array-like of shape (n_samples,), optional
-        Samples of the same group stay in the same fold.
-
-    Returns
-    -------
-    list of (train, test)
-        Indices of samples.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spmld.model_selection.cross_fitting import make_folds
-    >>> folds = make_folds(2, np.zeros((4, 1)), [[0, 1], [1, 0], [0, 1], [1, 0]], random_state=0)
-    >>> sorted(np.concatenate([test for _, test in folds]).tolist())
-    [0, 1, 2, 3]
-    """
-    n_samples = _num_samples(Y)
-    folds = list(check_splitter(cv, n_samples, random_state).split(X, Y, groups))
-    count = np.zeros(n_samples, dtype=np.intp)
-    for _, test in folds:
-        count[test] += 1
-    untested, retested = int((count == 0).sum()), int((count > 1).sum())
-    if untested:
-        raise ValueError(f"cv must test each sample, but leaves out {untested} of {n_samples}, got {cv!r}")
-    if retested and not repeated:
-        raise ValueError(f"cv must test each sample exactly once, but tests {retested} more than once, got {cv!r}")
-    return folds
 
 
 def cross_val_predict(
