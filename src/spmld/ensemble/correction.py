@@ -262,12 +262,12 @@ class ScoreCorrection(BaseEstimator):
         self.calibration_ = clone(calibration).fit(corrected, *noise)
         self.completion_calibration_ = clone(calibration).fit(completed, *noise)
 
-        def calibrate(train: NDArray[np.intp], test: NDArray[np.intp]) -> Scores:
+        held_out = []
+        for train, test in cross.folds:
             of_fold = None if rates is None else rates.rows(train)
             fitted = clone(calibration).fit(corrected[train], labels.signs[train], used[train], of_fold)
-            return fitted.transform(corrected[test])
-
-        self.held_out_scores_ = cross.assemble(replace(cross, over=map).run(calibrate))
+            held_out.append(fitted.transform(corrected[test]))
+        self.held_out_scores_ = cross.assemble(held_out)
         signs = known.signs if learned is None else known.signs * learned
         observed = replace(labels, signs=signs.astype(np.int8))
         self.decision_rule_ = DecisionRule(decision=self.decision).fit(logistic(self.held_out_scores_), observed)
@@ -319,12 +319,11 @@ def _correct_folds(
     known: NDArray[np.int8] | None = None,
 ) -> Scores:
     """Return scores that are corrected by known labels, with the correction of the fold of each sample."""
-
-    def correct(_: Any, test: NDArray[np.intp], correction: DependencyCorrection) -> Scores:
+    corrected = []
+    for (_, test), correction in zip(cross.folds, corrections, strict=True):
         shown = None if known is None else Labels(known[test], SIGNS)
-        return correction.correct(scores[test], shown, weight=weight)
-
-    return cross.assemble(replace(cross, over=map).run(correct, corrections))
+        corrected.append(correction.correct(scores[test], shown, weight=weight))
+    return cross.assemble(corrected)
 
 
 def learned_entries(signs: NDArray[np.int8], cross: CrossFit) -> NDArray[np.bool_]:

@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from spmld.core.losses import LOSSES
-from spmld.model_selection.cross_fitting import CrossFit, cross_fit_scores, fit_samples, out_of_fold_scores
+from spmld.model_selection.cross_fitting import CrossFit, cross_fit_scores, nested_scores
 from spmld.model_selection.path_search import HeldOut, PathResult
 from spmld.model_selection.samples import Samples
 from spmld.pacing import HardPacing, QuantileSchedule
@@ -20,7 +19,7 @@ NEGATIVE_RATIO = 0.3
 KEEP_FRACTION = 0.9
 """Fraction of the positives to keep by default, if held-out losses allow it."""
 MIN_TRIMMING_FOLDS = 3
-"""Minimum number of folds with which entries are trimmed: fewer leave no samples for `CrossFit.nested`."""
+"""Minimum number of folds with which entries are trimmed: fewer leave no samples for `nested_scores`."""
 
 
 class Trimming(NamedTuple):
@@ -72,7 +71,7 @@ def choose_trimming(
     fraction = KEEP_FRACTION if automatic else float(keep_fraction)
     weights = None
     if fraction < 1 and len(cross.folds) >= MIN_TRIMMING_FOLDS and not (automatic and noisy):
-        nested = _nested_scores(cross, result.estimators[0], judged)
+        nested = nested_scores(cross, result.estimators[0], judged)
         weights = [
             judged.weights * kept_entries(scores, judged, fraction, train)
             for scores, (train, _) in zip(nested, cross.folds, strict=True)
@@ -82,15 +81,6 @@ def choose_trimming(
             weights = weights if HeldOut(judged.signs, loss).mean(trimmed) < result.loss else None
     chosen = 1.0 if weights is None else fraction
     return Trimming(chosen, kept_entries(results[ranked[0]].scores, judged, chosen), weights)
-
-
-def _nested_scores(cross: CrossFit, estimator: Any, samples: Samples) -> list[NDArray[Any]]:
-    """Return, for each fold, scores of its training samples by models fitted to neither these nor the fold."""
-
-    def fit(rows: NDArray[np.intp]) -> Any:
-        return fit_samples(clone(estimator), samples.rows(rows))
-
-    return cross.nested(fit, lambda models: out_of_fold_scores(cross, models, samples))
 
 
 def kept_entries(

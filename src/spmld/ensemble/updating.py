@@ -22,7 +22,7 @@ from spmld.labels.encoding import SIGNS
 from spmld.labels.entries import mark_trusted
 from spmld.labels.single_class import find_single_class, list_labels
 from spmld.model_selection.cross_fitting import CrossFit, cross_fit_scores
-from spmld.model_selection.folds import fold_indices, group_identical, hash_samples
+from spmld.model_selection.folds import group_identical, hash_samples
 from spmld.model_selection.path_search import MIN_LOSS, HeldOut, HeldOutLoss, PathResult
 from spmld.model_selection.samples import Samples
 from spmld.noise import NoiseRates
@@ -308,7 +308,7 @@ class UpdateMixin:
         X, features, results, fits = self._to_device(kept.X), {}, {}, kept.fit_weights()
         labels = Labels(labels.signs, SIGNS, labels.names, trusted=kept.trusted if kept.trusted.any() else None)
         samples = Samples(X, labels, kept.weights)
-        cross = CrossFit(fold_indices(kept.fold, int(kept.fold.max()) + 1), len(labels.signs), over)
+        cross = CrossFit.of(kept.fold, over)
         held_out = HeldOut(labels.signs, HeldOutLoss(self.scoring))
         params = dict(zip(NOISE_PARAMETERS, self._rates(), strict=True)) | {"keep_decisions": True}
         views = self._make_views(VIEWS)

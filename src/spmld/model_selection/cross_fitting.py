@@ -21,7 +21,7 @@ from spmld._threads import Map
 from spmld._validation import indexable
 from spmld.labels import Labels, read_labels
 from spmld.labels.single_class import ignore_label_warnings
-from spmld.model_selection.folds import Fold, make_folds
+from spmld.model_selection.folds import Fold, make_folds, numbered_folds
 from spmld.model_selection.samples import Samples
 
 
@@ -43,8 +43,7 @@ class CrossFit:
     >>> import numpy as np
     >>> from spmld.model_selection.cross_fitting import CrossFit
     >>> y, cross = np.array([1.0, 2.0, 3.0, 6.0]), CrossFit.of(np.array([0, 1, 0, 1]))
-    >>> means = cross.run(lambda train, test: y[train].mean())
-    >>> cross.assemble([np.full(len(test), mean) for (_, test), mean in zip(cross.folds, means)])
+    >>> cross.assemble([np.full(len(test), y[train].mean()) for train, test in cross.folds])
     array([4., 2., 4., 2.])
     """
 
@@ -54,14 +53,8 @@ class CrossFit:
 
     @classmethod
     def of(cls, number: NDArray[np.integer[Any]], over: Map = map) -> "CrossFit":
-        """Return folds given by the number of the fold that tests each sample.
-
-        A single fold is fitted on the samples that it tests.
-        """
-        numbers = np.unique(number)
-        tests = [np.flatnonzero(number == k) for k in numbers]
-        trains = [np.flatnonzero(number != k) for k in numbers] if len(numbers) > 1 else tests
-        return cls(list(zip(trains, tests, strict=True)), len(number), over)
+        """Return folds given by the number of the fold that tests each sample, see `numbered_folds`."""
+        return cls(numbered_folds(number), len(number), over)
 
     @property
     def number(self) -> NDArray[np.int16]:
@@ -70,10 +63,6 @@ class CrossFit:
         for k in reversed(range(len(self.folds))):
             number[self.folds[k][1]] = k
         return number
-
-    def run(self, function: Callable[..., Any], *of_folds: Iterable[Any]) -> list[Any]:
-        """Return ``function(train, test, *values)`` of each fold, with the values of the fold."""
-        return list(self.over(function, *zip(*self.folds, strict=True), *of_folds))
 
     def assemble(self, parts: Iterable[Any], *, fill: float = np.nan, dtype: Any = float) -> NDArray[Any]:
         """Return the values of all samples from those of the test samples of each fold.
@@ -96,20 +85,6 @@ class CrossFit:
     def testing(self, tested: NDArray[np.bool_]) -> "CrossFit":
         """Return the folds with those of their test samples that are given by an array of bool."""
         return replace(self, folds=[(train, test[tested[test]]) for train, test in self.folds])
-
-    def nested(self, fit: Callable[[NDArray[np.intp]], Any], predict: Callable[..., Any]) -> list[NDArray[Any]]:
-        """Return, for each fold, values of its training samples by models fitted to neither these nor the fold.
-
-        The model of two folds, ``fit(samples)``, is fitted on the samples that are in the training sets of both;
-        ``predict(models)`` returns the values of all samples, given the model of each fold, None where there is none.
-        With two folds, no samples are left.
-        """
-        pairs = list(combinations(range(len(self.folds)), 2))
-        trains = [train for train, _ in self.folds]
-        common = [np.intersect1d(trains[a], trains[b], assume_unique=True) for a, b in pairs]
-        models = dict(zip(pairs, self.over(fit, common), strict=True))
-        numbers = range(len(self.folds))
-        return [predict([models.get((min(a, b), max(a, b))) for b in numbers]) for a in numbers]
 
 
 def _column(values: NDArray[Any], like: NDArray[Any]) -> NDArray[Any]:
@@ -147,11 +122,12 @@ def fit_folds(
     `weights` has entry weights of all samples for each fold.
     """
 
-    def fit(train: NDArray[np.intp], _: Any, estimator: Any, weights: Any) -> Any:
-        weighted = samples if weights is None else samples.weighted(weights)
-        return fit_samples(estimator, weighted.rows(train))
+    def fit(estimator: Any, fold: Fold, of_fold: Any) -> Any:
+        weighted = samples if of_fold is None else samples.weighted(of_fold)
+        return fit_samples(estimator, weighted.rows(fold[0]))
 
-    return cross.run(fit, estimators, [None] * len(cross.folds) if weights is None else weights)
+    of_folds = [None] * len(cross.folds) if weights is None else weights
+    return list(cross.over(fit, estimators, cross.folds, of_folds))
 
 
 def out_of_fold_scores(cross: CrossFit, models: Sequence[Any], samples: Samples) -> NDArray[Any]:
@@ -159,15 +135,14 @@ def out_of_fold_scores(cross: CrossFit, models: Sequence[Any], samples: Samples)
 
     They are 0 without a model, and for samples that are not tested.
     """
-    l = samples.shape[2]
     dtype = numpy_dtype(samples.X)
-
-    def score(model: Any, test: NDArray[np.intp]) -> NDArray[Any]:
+    parts = []
+    for model, (_, test) in zip(models, cross.folds, strict=True):
         if model is None or len(test) == 0:
-            return np.zeros((len(test), l), dtype=dtype)
-        return decision_scores(model, samples.X[test])
-
-    return cross.assemble(map(score, models, (test for _, test in cross.folds)), fill=0.0, dtype=dtype)
+            parts.append(np.zeros((len(test), samples.shape[2]), dtype=dtype))
+        else:
+            parts.append(to_numpy(model.decision_function(samples.X[test])))
+    return cross.assemble(parts, fill=0.0, dtype=dtype)
 
 
 def cross_fit_scores(
@@ -175,6 +150,24 @@ def cross_fit_scores(
 ) -> NDArray[Any]:
     """Return the out-of-fold scores of estimators, one for each fold, that are fitted in place, see `fit_folds`."""
     return out_of_fold_scores(cross, fit_folds(cross, estimators, samples, weights), samples)
+
+
+def nested_scores(cross: CrossFit, estimator: Any, samples: Samples) -> list[NDArray[Any]]:
+    """Return, for each fold, scores of its training samples by models fitted to neither these nor the fold.
+
+    The model of two folds is fitted to the samples that are in the training sets of both. With two folds, no samples
+    are left.
+    """
+
+    def fit(one: Fold, other: Fold) -> Any:
+        common = np.intersect1d(one[0], other[0], assume_unique=True)
+        return fit_samples(clone(estimator), samples.rows(common))
+
+    pairs = list(combinations(range(len(cross.folds)), 2))
+    fitted = cross.over(fit, [cross.folds[a] for a, _ in pairs], [cross.folds[b] for _, b in pairs])
+    models = dict(zip(map(frozenset, pairs), fitted, strict=True))
+    numbers = range(len(cross.folds))
+    return [out_of_fold_scores(cross, [models.get(frozenset((a, b))) for b in numbers], samples) for a in numbers]
 
 
 @dataclass(frozen=True)

@@ -189,8 +189,8 @@ def split_samples(cv: Any, samples: Samples, seed: int) -> tuple[list[Fold], int
 
     Parameters
     ----------
-    cv
-        As in `SelfPacedEnsemble`.
+    cv : int, splitter or iterable of splits
+        As in `make_folds`.
     samples : Samples
         Samples to split.
     seed : int
@@ -198,40 +198,41 @@ def split_samples(cv: Any, samples: Samples, seed: int) -> tuple[list[Fold], int
     """
     groups, n_repeated = group_identical(hash_samples(features_to_numpy(samples.X)))
     if isinstance(cv, Integral):
+        check_splitter(cv, len(groups), seed)
         grouped = 0 < n_repeated <= len(groups) - int(cv)
-        return stratified_folds(samples.signs, int(cv), seed, groups if grouped else None), n_repeated
-    Y = Labels(samples.signs, SIGNS).write_with_missing(None)
-    return [_sorted(*fold) for fold in make_folds(cv, samples.X, Y, random_state=seed)], n_repeated
-
-
-def _sorted(train: Any, test: Any) -> Fold:
-    """Return a fold in the order of the samples; raise ValueError for repeated training samples."""
-    if len(np.unique(train)) < len(train):
+        return numbered_folds(stratify(samples.signs, int(cv), seed, groups if grouped else None)), n_repeated
+    folds = make_folds(cv, samples.X, Labels(samples.signs, SIGNS).write_with_missing(None))
+    if any(len(np.unique(train)) < len(train) for train, _ in folds):
         raise ValueError("cv must not repeat training samples of a fold; pass entry_weight to weight samples")
-    return np.sort(train), np.sort(test)
+    return [(np.sort(train), np.sort(test)) for train, test in folds], n_repeated
 
 
-def stratified_folds(
+def stratify(
     signs: NDArray[np.int8], n_folds: int, seed: int, groups: NDArray[np.intp] | None = None
-) -> list[Fold]:
-    """Return stratified folds; samples of the same group, see `group_identical`, stay together.
+) -> NDArray[np.intp]:
+    """Return the number of the fold that tests each sample, stratified by the labels, the same for those of a group.
 
-    Of many samples, consecutive parts are stratified one after the other.
+    Of many samples, consecutive parts are stratified one after the other. Groups are those of `group_identical`.
     """
     n = len(signs)
-    rng, fold = check_random_state(seed), np.zeros(n, dtype=np.int16)
+    rng = check_random_state(seed)
+    number = np.zeros(n, dtype=np.intp)
     for start, stop in pairwise(np.linspace(0, n, -(-n // MAX_STRATIFIED) + 1).astype(int)):
-        part, of_part = signs[start:stop], None if groups is None else groups[start:stop]
-        folds = make_folds(n_folds, part, Labels(part, SIGNS), random_state=rng, groups=of_part)
-        for i, (_, tested) in enumerate(folds):
-            fold[start + tested] = i
-    fold = fold if groups is None else fold[groups]  # a group is named by its first sample
-    return fold_indices(fold, n_folds)
+        sizes = proportional_sizes(stop - start, np.ones(n_folds))
+        of_part = None if groups is None else groups[start:stop]
+        number[start:stop] = allocate(signs[start:stop], sizes, rng, groups=of_part)
+    return number if groups is None else number[groups]  # a group is named by its first sample
 
 
-def fold_indices(fold: NDArray[np.integer[Any]], n_folds: int) -> list[Fold]:
-    """Return the training and test samples of each fold, given the fold that tests each sample."""
-    return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n_folds)]
+def numbered_folds(number: NDArray[np.integer[Any]]) -> list[Fold]:
+    """Return folds given by the number of the fold that tests each sample.
+
+    A single fold is fitted on the samples that it tests.
+    """
+    numbers = np.unique(number)
+    tests = [np.flatnonzero(number == k) for k in numbers]
+    trains = [np.flatnonzero(number != k) for k in numbers] if len(numbers) > 1 else tests
+    return list(zip(trains, tests, strict=True))
 
 
 def hash_samples(X: Any) -> NDArray[np.uint64]:
