@@ -325,7 +325,7 @@ class UpdateMixin:
                 setattr(start[name], part, np.mean([to_numpy(getattr(model, part)) for model in models], axis=0))
         observed = kept.signs != 0
         trimming = Trimming(self.keep_fraction_, observed & ~kept.trimmed[..., -1] if fits else observed, None)
-        self._combine_views(results, samples, features, cross, trimming, start=start)
+        self._fit_formula(samples, features, cross, results, trimming, start=start)
         self.training_data_ = replace(kept, estimators=fold_models(results))
         self.n_repeated_samples_ = group_identical(hash_samples(kept.X))[1]
         self._feature_means = np.asarray(kept.X.mean(axis=0)).ravel()
