@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from threading import Lock
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,6 +12,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import arrays_to_numpy, contiguous, move, on_accelerator
 from spmld._device import to_device
@@ -22,7 +23,7 @@ from spmld.core.losses import logistic
 from spmld.ensemble.correction import ScoreCorrection, calibrated_rows, learned_entries
 from spmld.ensemble.formula import MAX_CALIBRATED, EnsembleFormula, ViewMixture, ViewTerm, view_weights
 from spmld.ensemble.trimming import Trimming, check_keep_fraction, choose_trimming
-from spmld.ensemble.updating import NOISE_PARAMETERS, KeptData, UpdateMixin
+from spmld.ensemble.updating import NOISE_PARAMETERS, KeptData, updated_ensemble
 from spmld.ensemble.views import (
     ALPHAS,
     CS,
@@ -56,7 +57,7 @@ MAX_SEARCHED = 20_000
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
+class SelfPacedEnsemble(MultiLabelEstimator):
     r"""Self-paced multi-label ensemble that selects its settings on held-out observed labels.
 
     1. Noise rates are estimated from out-of-fold scores of logistic regression, see `spmld.noise.estimate_noise`. They
@@ -180,7 +181,7 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
     reference_ : spmld.monitoring.Reference
         Summary of the training data for `spmld.monitoring.monitor`, if there is a linear view.
     training_data_ : KeptData or None
-        The training data with their out-of-fold scores, if `keep_data`.
+        The training data with the estimators of the folds, if `keep_data`.
     cv_results_ : list of dict
         A record for each setting: "part" (the name of a view), "choice" and "loss", the held-out loss.
 
@@ -241,6 +242,52 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
     def uses_trusted(self) -> bool:
         """Return True: verified entries are never trimmed, and determine noise rates and the calibration."""
         return True
+
+    def update(
+        self,
+        X: Any,
+        y: Any = None,
+        mask: Any = None,
+        entry_weight: Any = None,
+        trusted: Any = None,
+        *,
+        samples: Any = None,
+    ) -> Self:
+        """Update the model with new samples, corrected labels or new labels.
+
+        The settings of the views and their transformers stay the same. The views are fitted to all samples, and to the
+        training samples of each fold, so that their weights, the correction for label dependencies, the calibration,
+        the decisions and the summary for monitoring are those of all samples, as in `fit`. The fits are fast: linear
+        views start from their coefficients, and the trees of the view "boosting" keep their decisions and get new
+        leaves. Noise rates decrease by the errors that are corrected. Trimmed entries stay trimmed, unless they are
+        corrected, verified or weighted. If an error is raised, the model does not change.
+
+        Parameters
+        ----------
+        X, y, mask, entry_weight, trusted
+            As in `fit`. If labels have names, in `fit` and here, `y` may have new labels, and labels of the model that
+            it does not have are missing.
+        samples : array-like of int of shape (n_samples,), optional
+            Index of the training sample of each row whose labels are corrected, -1 for a new sample. By default, all
+            samples are new. Observed entries of `y` replace the labels; features of training samples do not change.
+            New samples follow the others in `training_data_`, in their order.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> from spmld import SelfPacedEnsemble
+        >>> from spmld.datasets import make_planted
+        >>> data = make_planted(n_samples=400, random_state=0)
+        >>> model = SelfPacedEnsemble(views=("ridge", "linear"), keep_data=True, random_state=0)
+        >>> model.fit(data.X[:300], data.Y[:300]).update(data.X[300:], data.Y[300:]).training_data_.samples.shape
+        (400, 30, 12)
+        """
+        check_is_fitted(self)
+        self.__dict__.update(updated_ensemble(self, X, y, mask, entry_weight, trusted, samples).__dict__)
+        return self
 
     def _check_parameters(self) -> None:
         check_views(self.views, self.Cs, self.alphas, self.n_trees)
