@@ -306,32 +306,33 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         label_decisions(self.decision, samples.shape[2], samples.labels.names)
         samples = replace(samples, labels=replace(samples.labels, classes=SIGNS, one_dimensional=False))
         searched = samples if isinstance(samples, Samples) else samples.sample(MAX_SEARCHED)
+        searched = replace(searched, X=self._to_device(searched.X), feature_names=None)
+        rng = check_random_state(self.random_state)
+        views = self._choose_views(searched)
+        self.transformers_, features = fit_transformers(views, searched, rng)
+        views = {name: view.with_seed(rng).with_params(device=self.device) for name, view in views.items()}
+        folds, self.n_repeated_samples_ = split_samples(self.cv, searched, rng.randint(MAX_SEED))
+        check_keep_fraction(self.keep_fraction, len(folds))
         n_jobs = effective_n_jobs(self.n_jobs)
         # Views wait for their fits, which are distributed over `n_jobs` threads.
         with thread_map(n_jobs) as over, thread_map(len(VIEWS) if n_jobs > 1 else 1) as over_views:
-            self._fit_in_memory(searched, over, over_views)
+            cross = CrossFit(folds, searched.shape[0], over)
+            trees = self._estimate_noise(views, features, cross, rng)
+            results = self._search_paths(views, features, cross, trees, over_views)
+            trimming = choose_trimming(
+                results,
+                features,
+                cross,
+                HeldOutLoss(self.scoring),
+                self.keep_fraction,
+                costly=[name for name, view in views.items() if view.costly],
+                noisy=self.noise_.identified,
+            )
+            self._seed = rng.randint(MAX_SEED)
+            self._fit_formula(searched, features, cross, results, trimming, over_views)
+        self.training_data_ = KeptData.from_fit(searched, cross, results, trimming) if self.keep_data else None
         if isinstance(samples, ClusterSamples):
             self._fit_on_cluster(samples)
-
-    def _fit_in_memory(self, samples: Samples, over: Map, over_views: Map) -> None:
-        """Fit all parts to samples in memory, in the steps that the class lists."""
-        rng = check_random_state(self.random_state)
-        samples = replace(samples, X=self._to_device(samples.X), feature_names=None)
-        views = self._choose_views(samples)
-        self.transformers_, features = fit_transformers(views, samples, rng)
-        views = {name: view.with_seed(rng).with_params(device=self.device) for name, view in views.items()}
-        folds, self.n_repeated_samples_ = split_samples(self.cv, samples, rng.randint(MAX_SEED))
-        check_keep_fraction(self.keep_fraction, len(folds))
-        cross = CrossFit(folds, samples.shape[0], over)
-        trees = self._estimate_noise(views, features, cross, rng)
-        results = self._search_paths(views, features, cross, trees, over_views)
-        costly = [name for name, view in views.items() if view.costly]
-        noisy = self.noise_.identified
-        loss = HeldOutLoss(self.scoring)
-        trimming = choose_trimming(results, features, cross, loss, self.keep_fraction, costly=costly, noisy=noisy)
-        self._seed = rng.randint(MAX_SEED)
-        self._fit_formula(samples, features, cross, results, trimming, over_views)
-        self.training_data_ = KeptData.from_fit(samples, cross, results, trimming) if self.keep_data else None
 
     def _choose_views(self, samples: Samples) -> dict[str, View]:
         """Return the views that suit the size of the data."""

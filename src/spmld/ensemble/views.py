@@ -4,8 +4,9 @@ To add a view, write a function that returns a `View`, and list it in `VIEWS` an
 passed to ``SelfPacedEnsemble(views=...)``.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import joblib
@@ -98,7 +99,7 @@ class View:
 
     def with_params(self, **params: Any) -> "View":
         """Return the view with those of the parameters that its estimator has."""
-        return replace(self, estimator=with_params(self.estimator, **params))
+        return replace(self, estimator=set_accepted(clone(self.estimator), **params))
 
     def with_seed(self, rng: np.random.RandomState) -> "View":
         """Return the view with a seed for its estimator, if that is random."""
@@ -225,16 +226,17 @@ def make_views(
     views, Cs, alphas, n_trees, label_graph_penalty, n_landmarks
         As in `SelfPacedEnsemble`.
     """
-    built_in = (
-        linear_view(Cs, label_graph_penalty),
-        ridge_view(alphas),
-        kernel_view(Cs, label_graph_penalty, n_landmarks),
-        boosting_view(n_trees),
-        forest_view(),
-        latent_view(),
-    )
-    custom = (view for view in views if isinstance(view, View))
-    return {view.name: view for view in (*(view for view in built_in if view.name in views), *custom)}
+    built_in: dict[str, Callable[[], View]] = {
+        "linear": partial(linear_view, Cs, label_graph_penalty),
+        "ridge": partial(ridge_view, alphas),
+        "kernel": partial(kernel_view, Cs, label_graph_penalty, n_landmarks),
+        "boosting": partial(boosting_view, n_trees),
+        "forest": forest_view,
+        "latent": latent_view,
+    }
+    chosen = [make() for name, make in built_in.items() if name in views]
+    chosen += [view for view in views if isinstance(view, View)]
+    return {view.name: view for view in chosen}
 
 
 def uses_graph(n_features: int, n_labels: int, n_values: int, observed_fraction: float) -> bool:
@@ -279,11 +281,6 @@ def default_views(n_samples: int, n_features: int, n_labels: int) -> tuple[str, 
     ('linear', 'ridge', 'kernel')
     """
     return VIEWS[:4] if is_affordable(n_samples, n_features, n_labels) else VIEWS[:3]
-
-
-def with_params(estimator: Any, **params: Any) -> Any:
-    """Return a clone with those of the parameters that the estimator has."""
-    return set_accepted(clone(estimator), **params)
 
 
 def set_accepted(estimator: Any, **params: Any) -> Any:
@@ -335,7 +332,7 @@ def fit_transformers(
     """Return the fitted transformer of each view, and the samples with transformed features."""
     transformers, features, equal = {}, {}, {}
     for name, view in views.items():
-        transformer = with_params(view.transformer, random_state=rng)
+        transformer = set_accepted(clone(view.transformer), random_state=rng)
         params = transformer.get_params()
         # Views with equal transformers share the features, which may be large.
         key = name if "random_state" in params else (type(transformer), joblib.hash(params), view.dtype)
