@@ -23,16 +23,12 @@ from spmld.labels.encoding import SIGNS
 from spmld.model_selection.cross_fitting import CrossFit
 from spmld.model_selection.path_search import spacing
 from spmld.model_selection.samples import Samples, move_weights
-from spmld.model_selection.thresholds import MIN_F1_SAMPLES, DecisionOption, DecisionRule
+from spmld.model_selection.thresholds import DecisionOption, DecisionRule
 from spmld.noise import NoiseRates, PooledCalibration
 from spmld.noise.calibration import has_both_classes, trusted_weight
 
 MIN_SLOPE = 1e-6
 """Minimum slope of the calibrated scores: scores that do not predict the observed labels keep their order."""
-SHIFT_PENALTY = 10.0
-"""Penalty on the shifts of the labels in the calibration."""
-NO_SHIFTS = 1e12
-"""Penalty with which all labels have the same shift."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -179,8 +175,10 @@ class ScoreCorrection(BaseEstimator):
         The correction for samples without observed labels, with its calibration, as arrays.
     decision_rule_ : DecisionRule
         Rule for decisions.
+    rates_ : NoiseRates
+        Floor or noise rates of the labels.
     held_out_scores_ : ndarray of shape (n_samples, n_labels)
-        Log-odds of the samples of `fit`, by corrections and calibrations that were not fitted on their fold.
+        Log-odds of the observed labels of the samples of `fit`, by corrections and calibrations that were not fitted on their fold.
 
     Examples
     --------
@@ -235,7 +233,7 @@ class ScoreCorrection(BaseEstimator):
         known : labels in any form accepted by `spmld.labels.read_labels`, optional
             Labels that the correction for completion uses; by default the observed labels.
         rates : NoiseRates, optional
-            Noise rates of the labels, by default 0.
+            Floor or noise rates of the labels, by default 0.
 
         Returns
         -------
@@ -243,8 +241,11 @@ class ScoreCorrection(BaseEstimator):
         """
         known = labels if known is None else read_labels(known, name="known")
         used = entry_weight if learned is None else entry_weight * learned
-        used = used * trusted_weight(labels.signs, labels.trusted)
-        label_rates, rates = rates, None if rates is None else rates.unless(labels.trusted)
+        nothing = np.zeros(labels.shape[1])
+        self.rates_ = NoiseRates(nothing, nothing) if rates is None else rates
+        if self.rates_.any():
+            used = used * trusted_weight(labels.signs, labels.trusted)
+        rates = self.rates_.unless(labels.trusted)
         noise = labels.signs, used, rates
         data = scores, labels, entry_weight
         self.dependency_, models = self._fit_dependency(*data, None, self.dependency_weight, cross)
@@ -254,23 +255,21 @@ class ScoreCorrection(BaseEstimator):
         completed, self.completion_trees_ = correct(scores, known.signs), None
         if self.completion == "boosting":
             trees = CompletionTrees(random_state=self.random_state)
-            trees.fit(scores, labels.signs, known.signs, entry_weight, cross, correct, label_rates)
+            trees.fit(scores, labels.signs, known.signs, entry_weight, cross, correct, self.rates_)
             completed, self.completion_trees_ = trees.held_out_scores_, trees
-        # Shifts of labels need enough samples.
-        penalty = SHIFT_PENALTY if labels.shape[0] >= MIN_F1_SAMPLES else NO_SHIFTS
-        calibration = PooledCalibration(penalty=penalty, min_slope=MIN_SLOPE)
+        calibration = PooledCalibration(min_slope=MIN_SLOPE)
         self.calibration_ = clone(calibration).fit(corrected, *noise)
         self.completion_calibration_ = clone(calibration).fit(completed, *noise)
 
         held_out = []
         for train, test in cross.folds:
-            of_fold = None if rates is None else rates.rows(train)
-            fitted = clone(calibration).fit(corrected[train], labels.signs[train], used[train], of_fold)
+            fitted = clone(calibration).fit(corrected[train], labels.signs[train], used[train], rates.rows(train))
             held_out.append(fitted.transform(corrected[test]))
-        self.held_out_scores_ = cross.assemble(held_out)
+        self.held_out_scores_ = self.rates_.observed_log_odds(cross.assemble(held_out))
         signs = known.signs if learned is None else known.signs * learned
         observed = replace(labels, signs=signs.astype(np.int8))
-        self.decision_rule_ = DecisionRule(decision=self.decision).fit(logistic(self.held_out_scores_), observed)
+        p = logistic(self.held_out_scores_)
+        self.decision_rule_ = DecisionRule(decision=self.decision).fit(p, observed, self.rates_)
         return self
 
     def _fit_dependency(
@@ -296,11 +295,12 @@ class ScoreCorrection(BaseEstimator):
     @property
     def formula_(self) -> ScoreFormula:
         """The correction for samples without observed labels, with its calibration, as arrays."""
-        slope, weight, dependency = self.calibration_.slope_, self.dependency_weight, self.dependency_
+        slope, weight, dependency = self.calibration_.slopes_, self.dependency_weight, self.dependency_
         return ScoreFormula(
             own=slope * (1 + weight * np.diag(dependency.coef_[:-1])),
             others=slope * weight * dependency.label_dependencies_,
             offset=slope * weight * dependency.coef_[-1] + self.calibration_.intercepts_,
+            rates=self.rates_,
         )
 
     def completed_probabilities(self, scores: Scores, known: Any) -> Scores:
@@ -308,7 +308,7 @@ class ScoreCorrection(BaseEstimator):
         completed = self.completion_dependency_.correct(scores, known, weight=self.completion_weight)
         if self.completion_trees_ is not None:
             completed = completed + self.completion_trees_.correct(scores, read_labels(known, name="known").signs)
-        return self.completion_calibration_.probabilities(completed)
+        return np.asarray(logistic(self.rates_.observed_log_odds(self.completion_calibration_.transform(completed))))
 
 
 def _correct_folds(

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from spmld._arrays import arrays_to_numpy, contiguous, move, on_accelerator
+from spmld._arrays import arrays_to_numpy, contiguous, move, namespace, on_accelerator
 from spmld._device import to_device
 from spmld._threads import Map, thread_map
 from spmld._validation import Fraction, NonNegative, PositiveInt, RandomState, Rate, UnitInterval
@@ -60,9 +60,9 @@ MAX_SEARCHED = 20_000
 class SelfPacedEnsemble(MultiLabelEstimator):
     r"""Self-paced multi-label ensemble that selects its settings on held-out observed labels.
 
-    1. Noise rates are estimated from out-of-fold scores of logistic regression, see `spmld.noise.estimate_noise`. They
-       are 0 unless there is clear evidence. Otherwise, the logistic views and the trees maximize the likelihood of
-       labels that are observed with this noise.
+    1. A floor of the frequency of positives and, with verified entries, noise rates are estimated from out-of-fold
+       scores of logistic regression, see `spmld.noise.estimate_noise`. They are 0 unless there is clear evidence.
+       Otherwise, the logistic views and the trees maximize the likelihood of labels that are observed with them.
     2. Views of the data, each a model of the observed entries, are tuned by cross-validation:
 
        - "linear": a linear model for each label with the logistic loss, whose weights are drawn toward those of
@@ -154,10 +154,12 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         The selected parameters of each view.
     view_weights_ : dict
         The weight of each view; they sum to 1.
+    likelihood_rates_ : NoiseRates
+        The floor, or the noise rates, with which the views and the calibration are fitted.
     false_positive_rate_, false_negative_rate_ : ndarray of shape (n_labels,)
-        The noise rates.
+        The noise rates: those that were stated, or that verified entries identify; otherwise 0.
     noise_ : NoiseEstimate
-        The estimate of the noise rates.
+        The estimate of the floor and of the noise rates.
     n_repeated_samples_ : int
         Number of samples that are identical to an earlier sample.
     keep_fraction_ : float
@@ -318,6 +320,7 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         with thread_map(n_jobs) as over, thread_map(len(VIEWS) if n_jobs > 1 else 1) as over_views:
             cross = CrossFit(folds, searched.shape[0], over)
             trees = self._estimate_noise(views, features, cross, rng)
+            features = {name: self._in_likelihood(of_view) for name, of_view in features.items()}
             results = self._search_paths(views, features, cross, trees, over_views)
             trimming = choose_trimming(
                 results,
@@ -326,10 +329,10 @@ class SelfPacedEnsemble(MultiLabelEstimator):
                 HeldOutLoss(self.scoring),
                 self.keep_fraction,
                 costly=[name for name, view in views.items() if view.costly],
-                noisy=self.noise_.identified,
+                noisy=self.likelihood_rates_.any(),
             )
             self._seed = rng.randint(MAX_SEED)
-            self._fit_formula(searched, features, cross, results, trimming, over_views)
+            self._fit_formula(self._in_likelihood(searched), features, cross, results, trimming, over_views)
         self.training_data_ = KeptData.from_fit(searched, cross, results, trimming) if self.keep_data else None
         if isinstance(samples, ClusterSamples):
             self._fit_on_cluster(samples)
@@ -346,8 +349,33 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         X = contiguous(X)
         return X if sp.issparse(X) else to_device(X, self.device)
 
-    def _rates(self) -> NoiseRates:
-        return NoiseRates(self.false_positive_rate_, self.false_negative_rate_)
+    @property
+    def false_positive_rate_(self) -> NDArray[np.float64]:
+        """Probability that a true negative is observed as positive, for each label."""
+        return self._noise_rates().alpha
+
+    @property
+    def false_negative_rate_(self) -> NDArray[np.float64]:
+        """Probability that a true positive is observed as negative, for each label."""
+        return self._noise_rates().beta
+
+    def _rates_are_known(self) -> bool:
+        """Return whether noise rates are stated, or known from verified entries."""
+        return self.noise_.verified or "auto" not in (self.false_positive_rate, self.false_negative_rate)
+
+    def _noise_rates(self) -> NoiseRates:
+        """Return the rates of the likelihood, or 0 if these are a floor."""
+        rates = self.likelihood_rates_
+        return rates if self._noise_is_identified() else NoiseRates(0 * rates.alpha, 0 * rates.beta)
+
+    def _noise_is_identified(self) -> bool:
+        return self.noise_.identified or "auto" not in (self.false_positive_rate, self.false_negative_rate)
+
+    def _in_likelihood(self, samples: Samples) -> Samples:
+        """Return the samples of the likelihood: a floor is that of verified entries, too, but noise is not."""
+        if self._noise_is_identified() or not self.likelihood_rates_.any():
+            return samples
+        return replace(samples, labels=replace(samples.labels, trusted=None))
 
     def _estimate_noise(
         self, views: Mapping[str, View], features: Mapping[str, Samples], cross: CrossFit, rng: np.random.RandomState
@@ -370,7 +398,7 @@ class SelfPacedEnsemble(MultiLabelEstimator):
             alternatives=lambda: [other[rows] for other in alternatives()],
             certain_negatives=given[1] == 0,
         )
-        self.false_positive_rate_, self.false_negative_rate_ = with_given_rates(self.noise_.rates, *given)
+        self.likelihood_rates_ = with_given_rates(self.noise_.likelihood_rates, *given)
         return trees
 
     def _search_paths(
@@ -382,8 +410,8 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         over_views: Map,
     ) -> dict[str, PathResult]:
         """Return the best setting of each view. Without noise, the view "boosting" starts from trees of the folds."""
-        rates = dict(zip(NOISE_PARAMETERS, self._rates(), strict=True))
-        start = {"boosting": trees} if not any(rate.any() for rate in rates.values()) else {}
+        rates = dict(zip(NOISE_PARAMETERS, self.likelihood_rates_, strict=True))
+        start = {} if self.likelihood_rates_.any() else {"boosting": trees}
         loss = HeldOutLoss(self.scoring)
         records: dict[str, list[dict[str, Any]]] = {name: [] for name in views}
         lock = Lock()
@@ -438,7 +466,7 @@ class SelfPacedEnsemble(MultiLabelEstimator):
             CrossFit.of(cross.number[rows], cross.over),
             learned[rows],
             known=Labels(known[rows], SIGNS),
-            rates=self._rates(),
+            rates=self.likelihood_rates_,
         )
         self.label_dependencies_ = self.correction_.dependency_.label_dependencies_
         self.out_of_fold_scores_ = self.correction_.formula_.apply(mixed)
@@ -474,6 +502,38 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         if labels is None:
             return super()._probabilities_for(X)
         return move(self.correction_.completed_probabilities(self.formula_.mixture(X), labels), X)
+
+    def predict_true_proba(self, X: Any) -> Any:
+        """Predict the probability that each label is truly positive, under the noise rates.
+
+        `predict_proba` is the probability that a label would be observed as positive by those who labeled the training
+        samples. The two are equal without noise.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+
+        Raises
+        ------
+        ValueError
+            If noise rates are neither stated nor known from verified entries: observed labels alone do not tell errors
+            from causes that the features do not show.
+        """
+        check_is_fitted(self)
+        if not self._rates_are_known():
+            raise ValueError(
+                "predict_true_proba needs noise rates, which observed labels do not identify: fit with verified "
+                "positives and negatives (trusted=...), or state false_positive_rate and false_negative_rate"
+            )
+        formula = self.formula_
+        features = self._read_features(X)
+        p = move(logistic(formula.correction.log_odds(formula.mixture(features))), features)
+        return self._wrap(namespace(p).concat([1 - p, p], axis=1) if self._labels.one_dimensional else p, X)
 
     def _margins(self, scores: Any) -> Any:
         return self.decision_rule_.margins(logistic(scores))

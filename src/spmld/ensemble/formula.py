@@ -13,7 +13,7 @@ from spmld._threads import Map
 from spmld.core.losses import logistic
 from spmld.model_selection.path_search import spacing
 from spmld.model_selection.thresholds import DecisionRule
-from spmld.noise.calibration import PooledCalibration
+from spmld.noise import NoiseRates, PooledCalibration
 
 POWER = 8
 """Power of the inverse losses."""
@@ -23,7 +23,9 @@ Scores = NDArray[np.float64]
 
 
 class ScoreFormula(NamedTuple):
-    """The correction as arrays: scores s become ``s * own + logistic(s) @ others + offset``.
+    """The correction as arrays: the log-odds of scores s are ``s * own + logistic(s) @ others + offset``.
+
+    With a floor or noise rates, these are log-odds of the true labels, and `apply` returns those of the observed ones.
 
     Attributes
     ----------
@@ -31,12 +33,16 @@ class ScoreFormula(NamedTuple):
         Factors and offsets of the scores.
     others : ndarray of shape (n_labels, n_labels)
         Effects of the other labels; the diagonal is 0.
+    rates : NoiseRates
+        Floor or noise rates.
 
     Examples
     --------
     >>> import numpy as np
     >>> from spmld.ensemble.formula import ScoreFormula
-    >>> formula = ScoreFormula(own=np.ones(2), others=np.array([[0.0, 4.0], [0.0, 0.0]]), offset=np.zeros(2))
+    >>> from spmld.noise import NoiseRates
+    >>> rates = NoiseRates(np.zeros(2), np.zeros(2))
+    >>> formula = ScoreFormula(np.ones(2), np.array([[0.0, 4.0], [0.0, 0.0]]), np.zeros(2), rates)
     >>> formula.apply(np.zeros((1, 2)))
     array([[0., 2.]])
     """
@@ -44,10 +50,15 @@ class ScoreFormula(NamedTuple):
     own: Scores
     others: Scores
     offset: Scores
+    rates: NoiseRates
+
+    def log_odds(self, scores: Scores) -> Scores:
+        """Return the log-odds of the true labels."""
+        return scores * self.own + logistic(scores) @ self.others + self.offset
 
     def apply(self, scores: Scores) -> Scores:
-        """Return the corrected scores, of the shape of `scores`."""
-        return scores * self.own + logistic(scores) @ self.others + self.offset
+        """Return the corrected scores, log-odds of the observed labels."""
+        return self.rates.observed_log_odds(self.log_odds(scores))
 
 
 class ViewTerm(NamedTuple):
@@ -193,7 +204,7 @@ class ViewMixture(BaseEstimator):
     @property
     def factors_(self) -> dict[str, float]:
         """Factor of the scores of each view: its weight times the slope of its calibration."""
-        return {name: weight * float(self.calibrations_[name].slope_) for name, weight in self.weights.items()}
+        return {name: weight * float(self.calibrations_[name].slopes_[0]) for name, weight in self.weights.items()}
 
     @property
     def offset_(self) -> float:

@@ -18,7 +18,7 @@ KEEP_FRACTION = 0.9
 """Fraction of the positives to keep by default, if held-out losses allow it."""
 MIN_TRIMMING_FOLDS = 3
 """Minimum number of folds with which entries are trimmed: fewer leave no samples for `nested_scores`."""
-ROUNDING = 1e-6
+TIE_TOLERANCE = 1e-6
 """Relative difference up to which losses are equal: rounding errors depend on the CPU."""
 
 
@@ -134,5 +134,5 @@ def trim(scores: NDArray[Any], signs: NDArray[Any], keep_fraction: float) -> NDA
         n_kept = np.ceil(fraction * chosen.sum(axis=0) * (1 - 8 * np.finfo(float).eps)).astype(np.intp)
         ascending = np.sort(np.where(chosen, losses, np.inf), axis=0)
         largest = np.take_along_axis(ascending, np.maximum(n_kept - 1, 0)[None], axis=0)
-        kept |= chosen & (losses <= largest * (1 + ROUNDING))
+        kept |= chosen & (losses <= largest * (1 + TIE_TOLERANCE))
     return kept

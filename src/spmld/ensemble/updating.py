@@ -268,9 +268,8 @@ def updated_ensemble(ensemble: Any, X: Any, y: Any, mask: Any, entry_weight: Any
     check_negatives(every, old.samples.signs, ensemble.class_prior_)
     updated = copy(ensemble)
     updated.class_prior_ = np.full(len(names), np.nan)
-    extended = (np.append(rate, np.full(len(names) - n_known, rate.mean())) for rate in ensemble._rates())
-    rates = corrected_rates(NoiseRates(*extended), old, corrected)
-    updated.false_positive_rate_, updated.false_negative_rate_ = rates
+    extended = (np.append(rate, np.full(len(names) - n_known, rate.mean())) for rate in ensemble.likelihood_rates_)
+    updated.likelihood_rates_ = corrected_rates(NoiseRates(*extended), old, corrected)
     labels = replace(data.samples.labels, names=every.names)
     with thread_map(ensemble.n_jobs) as over:
         refit(updated, replace(data, samples=replace(data.samples, labels=labels)), over)
@@ -280,10 +279,10 @@ def updated_ensemble(ensemble: Any, X: Any, y: Any, mask: Any, entry_weight: Any
 
 def refit(ensemble: Any, kept: KeptData, over: Map) -> None:
     """Fit the views and the correction of an ensemble to kept data, with its settings."""
-    samples = replace(kept.samples, X=ensemble._to_device(kept.samples.X))
+    samples = ensemble._in_likelihood(replace(kept.samples, X=ensemble._to_device(kept.samples.X)))
     cross = CrossFit.of(kept.fold, over)
     held_out = HeldOut(samples.signs, HeldOutLoss(ensemble.scoring))
-    params = dict(zip(NOISE_PARAMETERS, ensemble._rates(), strict=True)) | {"keep_decisions": True}
+    params = dict(zip(NOISE_PARAMETERS, ensemble.likelihood_rates_, strict=True)) | {"keep_decisions": True}
     views = ensemble._make_views(VIEWS)
     start = {name: set_accepted(deepcopy(estimator), **params) for name, estimator in ensemble.estimators_.items()}
     fits = kept.fit_weights()

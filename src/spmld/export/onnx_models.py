@@ -96,7 +96,7 @@ def _bent(scores: Tensor) -> Tensor:
 
 def _ensemble(build: Operators, model: SelfPacedEnsemble, inputs: Any) -> Outputs:
     formula, l = model.formula_, model.n_labels_
-    own, others, shift = formula.correction
+    own, others, shift, rates = formula.correction
     features: dict[int, Any] = {}  # views share transformers
     views = []
     for view in formula.views:
@@ -111,6 +111,10 @@ def _ensemble(build: Operators, model: SelfPacedEnsemble, inputs: Any) -> Output
         first, *rest = (part * view.factor for part, view in zip(scores, formula.views, strict=True))
         s = first.apply("Sum", *rest, formula.offset)
         corrected = s * own + s.apply("Sigmoid") @ others + shift
+        if rates.any():
+            positive = corrected.apply("Sigmoid") * (1 - rates.alpha - rates.beta) + rates.alpha
+            negative = (corrected * -1.0).apply("Sigmoid") * (1 - rates.alpha - rates.beta) + rates.beta
+            corrected = (positive / negative).apply("Log")
         return corrected, corrected.apply("Sigmoid")
 
     return *build.formula(function, views, l, l), formula.rule
@@ -247,7 +251,10 @@ def decisions(scores: Tensor, probabilities: Tensor, rule: DecisionRule | None) 
     else:
         weight = rule.sample_weight_
         per_label = (1 - weight) * rule.label_thresholds_ + rule.offset_
-        positive = probabilities > _sample_thresholds(probabilities, rule) * weight + per_label
+        above = probabilities
+        if rule.floor_.any():
+            above = ((probabilities - rule.floor_) / rule.scale_).apply("Clip", 0.0, 1.0)
+        positive = above > _sample_thresholds(above, rule) * weight + per_label
     return positive.cast(np.int64)
 
 

@@ -24,10 +24,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.special import erf, expit
+from scipy.special import erf
 from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import row_slices
+from spmld.core.losses import logistic
 from spmld.ensemble import SelfPacedEnsemble
 from spmld.ensemble.formula import EnsembleFormula, ViewTerm
 from spmld.estimators import FeatureScaler, MaskedBoosting, MaskedForest
@@ -37,7 +38,7 @@ from spmld.inspection.linear import linear_coefficients
 
 _Floats = NDArray[np.float64]
 SMALL_DIFFERENCE = 1e-6
-"""Difference of scores up to which the mean slope of the logistic function is its derivative."""
+"""Smallest difference of scores between which a mean slope is computed."""
 
 
 @dataclass(frozen=True)
@@ -192,8 +193,11 @@ class ExplainedModel:
         weights = np.tile(np.arange(len(self.base)) == label, (X.shape[0], 1)).astype(float)
         if self.formula is not None:
             correction = self.formula.correction
-            weights = correction.others[:, label] * _mean_slopes(self.formula.mixture(X), self.base)
+            mixture = self.formula.mixture(X)
+            weights = correction.others[:, label] * _mean_slopes(logistic, mixture, self.base)
             weights[:, label] = correction.own[label]
+            log_odds = (correction.log_odds(scores) for scores in (mixture, self.base[None, :]))
+            weights *= _mean_slopes(correction.rates.observed_log_odds, *log_odds)[:, [label]]
         terms = (part.contributions(features(X), factor * weights) for factor, features, part in self.parts)
         return reduce(_add, terms)
 
@@ -237,12 +241,12 @@ def _estimator_part(estimator: Any) -> Part:
     return LinearPart(*linear_coefficients(estimator))
 
 
-def _mean_slopes(s: _Floats, base: _Floats) -> _Floats:
-    """Return the mean slopes of the logistic function between the base values and the scores."""
+def _mean_slopes(function: Callable[[_Floats], _Floats], s: _Floats, base: _Floats) -> _Floats:
+    """Return the mean slopes of a function between the base values and the scores."""
     difference = s - base
-    small = np.abs(difference) < SMALL_DIFFERENCE
-    slope = (expit(s) - expit(base)) / np.where(small, 1, difference)
-    return np.where(small, expit(s) * expit(-s), slope)
+    # The slope between points that are close would be inexact.
+    step = np.where(np.abs(difference) < SMALL_DIFFERENCE, SMALL_DIFFERENCE, difference)
+    return (function(base + step) - function(base)) / step
 
 
 def _multiply(x: Any, left: _Floats, right: Any) -> Any:

@@ -141,7 +141,9 @@ def out_of_fold_scores(cross: CrossFit, models: Sequence[Any], samples: Samples)
         if model is None or len(test) == 0:
             parts.append(np.zeros((len(test), samples.shape[2]), dtype=dtype))
         else:
-            parts.append(to_numpy(model.decision_function(samples.X[test])))
+            # Estimators of the library need not validate the features again.
+            score = model._scores if hasattr(model, "_scores") else model.decision_function
+            parts.append(to_numpy(score(samples.X[test])))
     return cross.assemble(parts, fill=0.0, dtype=dtype)
 
 

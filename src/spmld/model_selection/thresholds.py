@@ -21,6 +21,7 @@ from spmld._validation import (
     list_names,
 )
 from spmld.labels import Labels, read_labels
+from spmld.noise import NoiseRates
 from spmld.noise.bounds import upper_limit
 
 _Floats = NDArray[np.float64]
@@ -137,6 +138,9 @@ class DecisionRule(Validated):
         Weight of the thresholds of the samples in that average: 0.5 with "f1", 1 with "sample_f1", otherwise 0.
     common_threshold_ : float
         Threshold of "micro_f1".
+    floor_, scale_ : ndarray of shape (n_labels,)
+        F1 decisions are made with the probabilities minus their floor, divided by the scale. If the floor is that of
+        label noise, most of the entries with low probabilities are negatives; if it is not, this changes little.
     offset_ : ndarray of shape (n_labels,)
         Number by which `max_ratio` raises the thresholds; 0 for labels with a decision of their own.
     label_precisions_ : dict of LabelPrecision
@@ -166,7 +170,7 @@ class DecisionRule(Validated):
     decision: DecisionOption = "f1"
     max_ratio: Positive = 1.25
 
-    def fit(self, probabilities: _Floats, labels: Any = None) -> Self:
+    def fit(self, probabilities: _Floats, labels: Any = None, rates: NoiseRates | None = None) -> Self:
         """Set the thresholds.
 
         Parameters
@@ -175,6 +179,8 @@ class DecisionRule(Validated):
             Out-of-fold probabilities of all entries, also of missing ones.
         labels : labels in any form accepted by `spmld.labels.read_labels`, optional
             Observed labels of these samples. They are required for precision targets and for names of labels.
+        rates : NoiseRates, optional
+            Floor or noise rates of the labels, without which F1 decisions are made.
 
         Returns
         -------
@@ -182,6 +188,8 @@ class DecisionRule(Validated):
         """
         self._validate_params()
         n_labels = probabilities.shape[1]
+        self.floor_ = np.zeros(n_labels)
+        self.scale_ = np.ones(n_labels)
         observed = None if labels is None else read_labels(labels, name="labels")
         single = label_decisions(self.decision, n_labels, None if observed is None else observed.names)
         if observed is None and any(target is not None for _, target in single.values()):
@@ -192,21 +200,32 @@ class DecisionRule(Validated):
         if maximizes_f1 and (n_labels == 1 or len(probabilities) < MIN_F1_SAMPLES):
             probabilities = probabilities[:0]
             maximizes_f1 = False
+        if maximizes_f1 and rates is not None:
+            self.floor_ += rates.alpha
+            self.scale_ -= rates.alpha + rates.beta
+        above = self._remove_floor(probabilities)
         weight = _SAMPLE_WEIGHTS[self._rule] if maximizes_f1 else 0.0
         self.sample_weight_ = np.full(n_labels, weight)
         self.offset_ = np.zeros(n_labels)
-        self.common_threshold_ = float(f1_thresholds(probabilities.reshape(-1, 1), axis=0)[0])
-        self.label_thresholds_ = self._fit_thresholds(probabilities)
+        self.common_threshold_ = float(f1_thresholds(above.reshape(-1, 1), axis=0)[0])
+        self.label_thresholds_ = self._fit_thresholds(above)
         if maximizes_f1:
-            self.offset_ += _limit_offset(self.margins(probabilities), probabilities.sum(), self.max_ratio)
+            self.offset_ += _limit_offset(self.margins(probabilities), above.sum(), self.max_ratio)
         for j, precision in zip(single, chosen.values(), strict=True):
             self.label_thresholds_[j] = precision.threshold
             self.sample_weight_[j] = 0
             self.offset_[j] = 0
+            self.floor_[j] = 0
+            self.scale_[j] = 1
         self.label_precisions_: dict[Any, LabelPrecision] = chosen
         for_labels = not isinstance(self._rule, Integral) and not self.sample_weight_.any()
-        self.thresholds_ = self.label_thresholds_ + self.offset_ if for_labels else None
+        thresholds = self.floor_ + self.scale_ * (self.label_thresholds_ + self.offset_)
+        self.thresholds_ = thresholds if for_labels else None
         return self
+
+    def _remove_floor(self, probabilities: _Floats) -> _Floats:
+        """Return the probabilities without the floor, from 0 to 1."""
+        return np.clip((probabilities - self.floor_) / self.scale_, 0.0, 1.0)
 
     def _fit_thresholds(self, probabilities: _Floats) -> _Floats:
         """Return the thresholds of the labels."""
@@ -223,7 +242,7 @@ class DecisionRule(Validated):
         return (1 - empty) * f1_thresholds(probabilities, axis=1) + empty * self.common_threshold_
 
     def margins(self, probabilities: _Floats) -> _Floats:
-        """Return probabilities minus thresholds, above 0 exactly for the labels that are predicted.
+        """Return probabilities, without a floor, minus thresholds, above 0 exactly for the labels that are predicted.
 
         Parameters
         ----------
@@ -232,11 +251,12 @@ class DecisionRule(Validated):
         """
         if isinstance(self._rule, Integral):
             return top_k_margins(probabilities, int(self._rule))
+        above = self._remove_floor(probabilities)
         thresholds = self.label_thresholds_
         if self.sample_weight_.any():
-            per_sample = self._sample_thresholds(probabilities)[:, None]
+            per_sample = self._sample_thresholds(above)[:, None]
             thresholds = (1 - self.sample_weight_) * thresholds + self.sample_weight_ * per_sample
-        return probabilities - (thresholds + self.offset_)
+        return above - (thresholds + self.offset_)
 
     def positive(self, probabilities: _Floats) -> NDArray[np.bool_]:
         """Return which labels are predicted, given calibrated probabilities of shape (n_samples, n_labels)."""

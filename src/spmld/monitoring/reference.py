@@ -127,7 +127,7 @@ def make_reference(X: Any, Y: Any, predicted: Any, *, coef: Any, held_out: NDArr
     n_negatives = (signs[rest] < 0).sum(axis=0)
     shift = np.log((n_positives + 0.5) / (n_negatives + 0.5)) - raw.mean(axis=0)
     calibration = PooledCalibration().fit(raw + shift, signs[rest])
-    weights = weights * float(calibration.slope_)
+    weights = sp.csc_array(weights.multiply(calibration.slopes_))
     offsets = calibration.transform(shift[None])[0]
     step = -(-len(rest) // MAX_SAMPLES)
     scores = _linear_scores(X[rest[::step]], weights, offsets)
