@@ -144,7 +144,7 @@ def crossing(gap):
 def plot(curves):
     import matplotlib.pyplot as plt
 
-    from spmld.plotting.style import COLORS, HIGHLIGHT
+    from spmld.plotting.displays import COLORS, HIGHLIGHT
 
     names = list(dict.fromkeys(name for name, _ in curves))
     figure, axes = plt.subplots(

@@ -15,8 +15,7 @@ from benchmarks.observed import make_data
 from benchmarks.ratios import fastest_time, record
 from benchmarks.sizes import sized
 from spmld import SPMLD, MaskedLogistic
-from spmld.core.designs import Features, Penalty
-from spmld.core.linear_objective import LinearObjective
+from spmld.core.linear_objective import Features, LinearObjective, Penalty
 from spmld.core.losses import LOSSES
 from spmld.core.problem import set_rows, set_W
 from spmld.core.steps import UpdateV, UpdateW

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from spmld.core.correlation import normalize_rows
 from spmld.core.losses import LOSSES
 from spmld.core.problem import Rows, State, make_problem, set_W
+from spmld.core.steps import normalize_rows
 from spmld.core.terms import Correlation, Coupling, Fit, Objective, Ridge
 
 SIZES = {"n": 23, "d": 5, "l": 6, "k": 3, "r": 4, "g": 2}

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from spmld.core.designs import Features, Penalty
 from spmld.core.label_stack import LabelStacks
-from spmld.core.linear_objective import LinearObjective
+from spmld.core.linear_objective import Features, LinearObjective, Penalty
 from spmld.core.losses import LOSSES
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import make_problem

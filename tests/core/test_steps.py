@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from spmld._arrays import CACHE
-from spmld.core.correlation import UpdateZ
 from spmld.core.descent import DescendU, DescendV, DescendW, DescendZ, descend
 from spmld.core.latent_solver import REDUCTION
 from spmld.core.losses import LOSSES
 from spmld.core.problem import Rows, set_rows, set_W
-from spmld.core.steps import UpdateU, UpdateV, UpdateW
+from spmld.core.steps import UpdateU, UpdateV, UpdateW, UpdateZ
 from spmld.core.terms import Correlation, Coupling, Ridge
 from studies.released import ReleasedCorrelation, ReleasedCoupling, RowNormRidge
 

@@ -16,11 +16,11 @@ from spmld._threads import map_in_threads
 from spmld._validation import check_same_samples, indexable
 from spmld.audit.from_scores import fill_positive_only, index_of, label_issues, read_audited_labels
 from spmld.audit.issues import LabelIssues
-from spmld.cluster.inputs import is_collection
+from spmld.cluster.collections import is_collection
 from spmld.core.scaling import scaled
 from spmld.estimators import PerLabelClassifier
 from spmld.estimators.noise_scores import MAX_SEED, default_boosting, fit_noise_scores
-from spmld.estimators.probabilities import log_odds
+from spmld.estimators.outputs import log_odds
 from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS
 from spmld.model_selection.cross_fitting import CrossFit, Fold, cross_fit, make_folds

@@ -26,10 +26,10 @@ from spmld._response import select_positive
 from spmld._validation import list_names
 from spmld.audit.issues import LabelIssues
 from spmld.core.losses import logistic
-from spmld.estimators.probabilities import log_odds as probability_log_odds
+from spmld.estimators.outputs import log_odds as probability_log_odds
 from spmld.estimators.progress import warn_caller
 from spmld.labels import Labels, LabelWarning, read_labels
-from spmld.labels.entries import mark_trusted
+from spmld.labels.encoding import mark_trusted
 from spmld.labels.single_class import find_single_class, single_class_messages
 from spmld.noise import NoiseEstimate, NoiseRates, PooledCalibration, estimate_noise
 from spmld.noise.bounds import bound_errors

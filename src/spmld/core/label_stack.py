@@ -14,8 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from spmld._arrays import n_values
-from spmld.core.designs import StackedFeatures
-from spmld.core.linear_objective import LinearObjective
+from spmld.core.linear_objective import LinearObjective, StackedFeatures
 from spmld.core.losses import Array
 from spmld.core.problem import Block
 

@@ -8,11 +8,10 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from spmld._arrays import namespace
-from spmld.core.correlation import EXTRAPOLATION_GROWTH, MAX_EXTRAPOLATION, UpdateZ
 from spmld.core.iteration import Record, Result, iterate
 from spmld.core.losses import Array
-from spmld.core.problem import Block, Problem, Rows, State
-from spmld.core.steps import BlockUpdate, UpdateU, UpdateV, UpdateW
+from spmld.core.problem import Block, Problem, Rows, State, split_rows
+from spmld.core.steps import EXTRAPOLATION_GROWTH, MAX_EXTRAPOLATION, BlockUpdate, UpdateU, UpdateV, UpdateW, UpdateZ
 from spmld.core.terms import Objective
 
 EXACT: tuple[BlockUpdate, ...] = (UpdateZ(), UpdateV(), UpdateU(), UpdateW())
@@ -118,7 +117,7 @@ def update_P(
     losses = problem.map(lambda block, rows: objective.coupling.losses(rows.V, rows.T), state.rows)
     if problem.engine.in_memory:
         paced = pacing(t - 1, namespace(state.U).concat(losses))
-        weights = problem.split(paced.weights)
+        weights = split_rows(paced.weights, problem.counts)
     else:
         paced = pacing(t - 1, losses)
         weights = paced.weights

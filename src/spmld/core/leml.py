@@ -10,8 +10,8 @@ from math import inf
 from typing import Any
 
 from spmld._arrays import namespace
-from spmld.core.designs import Factored, Features, Penalty
 from spmld.core.iteration import Callback, Record, Result, iterate
+from spmld.core.linear_objective import Factored, Features, Penalty
 from spmld.core.losses import Array, Loss
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import Block, Problem

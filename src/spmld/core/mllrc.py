@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from spmld._arrays import namespace
-from spmld.core.designs import Features, Penalty
 from spmld.core.iteration import Callback, Record, Result, iterate
+from spmld.core.linear_objective import Features, Penalty
 from spmld.core.losses import LOSSES, Array
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import Block, Problem

@@ -13,9 +13,8 @@ from typing import Any
 
 from spmld._arrays import CACHE, budget, namespace, row_slices
 from spmld.core.conjugate_gradient import conjugate_gradient
-from spmld.core.designs import Design, Penalty
 from spmld.core.label_stack import LabelStacks
-from spmld.core.linear_objective import LinearObjective
+from spmld.core.linear_objective import Design, LinearObjective, Penalty
 from spmld.core.losses import Array, Loss
 from spmld.core.problem import Block, Problem
 

@@ -14,7 +14,7 @@ from sklearn.utils import check_array
 from spmld._arrays import check_masked, check_sparse
 from spmld._validation import check_same_samples, plural
 from spmld.labels import read_labels
-from spmld.labels.entries import read_trusted
+from spmld.labels.encoding import read_trusted
 
 MAX_SIZE = 10**6
 """Number of features, labels or entries up to which a file need not be longer than they are many."""

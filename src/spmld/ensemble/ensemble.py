@@ -11,8 +11,7 @@ from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from spmld._arrays import arrays_to_numpy, contiguous, move, on_accelerator
-from spmld._device import to_device
+from spmld._arrays import arrays_to_numpy, contiguous, move, on_accelerator, to_device
 from spmld._threads import Map, thread_map
 from spmld._validation import Fraction, NonNegative, PositiveInt, RandomState, Rate, UnitInterval
 from spmld.cluster.samples import ClusterSamples

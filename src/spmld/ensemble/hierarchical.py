@@ -9,7 +9,7 @@ from spmld._arrays import move, to_numpy
 from spmld.ensemble import SelfPacedEnsemble
 from spmld.estimators.base import MultiLabelEstimator
 from spmld.estimators.inputs import check_weights
-from spmld.estimators.probabilities import log_odds
+from spmld.estimators.outputs import log_odds
 from spmld.estimators.wrappers import WrapperEstimator
 from spmld.labels import Hierarchy, Labels
 from spmld.labels.hierarchy import inference_weights

@@ -13,14 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 from spmld._arrays import arrays_to_numpy, contiguous, features_to_numpy, in_precision, join_rows, to_numpy
 from spmld._io import shorten
 from spmld._threads import Map, thread_map
-from spmld.cluster.inputs import is_collection
+from spmld.cluster.collections import is_collection
 from spmld.ensemble.folds import fold_indices
 from spmld.ensemble.view_fitting import Trimming
 from spmld.ensemble.views import VIEWS, View, set_accepted
 from spmld.estimators.inputs import check_features, check_labels, check_weights
 from spmld.labels import Labels
-from spmld.labels.encoding import SIGNS
-from spmld.labels.entries import mark_trusted
+from spmld.labels.encoding import SIGNS, mark_trusted
 from spmld.labels.single_class import find_single_class, list_labels
 from spmld.model_selection.cross_fitting import CrossFit, cross_fit_scores
 from spmld.model_selection.held_out_loss import HeldOutLoss

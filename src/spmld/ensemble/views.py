@@ -14,9 +14,9 @@ from sklearn.base import clone
 from spmld._validation import POSITIVE, POSITIVE_INT
 from spmld.core.latent_solver import exact_steps
 from spmld.core.steps import BlockUpdate
+from spmld.estimators.linear_models import MaskedLogistic, MaskedRidge
 from spmld.estimators.masked_boosting import MAX_TREE_SAMPLES, MaskedBoosting, is_affordable
 from spmld.estimators.masked_forest import MaskedForest
-from spmld.estimators.masked_linear import MaskedLogistic, MaskedRidge
 from spmld.estimators.noise_scores import MAX_SEED
 from spmld.estimators.scaling import FeatureScaler, LandmarkFeatures
 from spmld.estimators.spmld import SPMLD

@@ -16,10 +16,8 @@ from spmld._response import Predictions
 from spmld._threads import limit_threads
 from spmld._validation import Validated
 from spmld.annotators.mixture import annotated_labels, is_annotated
-from spmld.cluster.inputs import is_collection, read_collection
-from spmld.cluster.predictions import predict_chunks
+from spmld.cluster.collections import is_collection, predict_chunks, read_collection
 from spmld.cluster.samples import ClusterSamples
-from spmld.estimators.completion import Completion
 from spmld.estimators.inputs import (
     check_features,
     check_in_memory,
@@ -29,13 +27,11 @@ from spmld.estimators.inputs import (
     check_unknown,
     check_weights,
 )
+from spmld.estimators.outputs import Completion, PredictionOutputMixin, TopLabelsMixin, score_probabilities
 from spmld.estimators.positive_only import check_single_class, complete_labels
-from spmld.estimators.probabilities import score_probabilities
-from spmld.estimators.recording import RECORDER
-from spmld.estimators.top_labels import TopLabelsMixin
+from spmld.estimators.progress import RECORDER
 from spmld.labels import Labels
-from spmld.labels.entries import mark_trusted
-from spmld.labels.output import PredictionOutputMixin
+from spmld.labels.encoding import mark_trusted
 from spmld.labels.single_class import find_single_class, ignore_label_warnings
 from spmld.metrics import subset_accuracy
 from spmld.model_selection.samples import Samples
@@ -45,7 +41,7 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
     """Base class of all estimators; subclasses implement `_fit` and `_scores`.
 
     Labels with positive scores are predicted. Probabilities are those of the loss named by the attribute `loss`, see
-    `spmld.estimators.probabilities.score_probabilities`, unless the subclass overrides `_probabilities`, or
+    `spmld.estimators.outputs.score_probabilities`, unless the subclass overrides `_probabilities`, or
     `_probabilities_for` if they are not a function of the scores.
 
     The estimators of this library declare their parameters as fields of a dataclass, which generates the constructor.

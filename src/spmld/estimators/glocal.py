@@ -19,8 +19,7 @@ from spmld.core.initialization import random_init, spectral_init
 from spmld.core.iteration import Result, Status
 from spmld.core.latent_solver import REDUCTION, Pacing, exact_steps, solve_spmld
 from spmld.core.losses import LOSSES
-from spmld.core.observed import few_for_factors
-from spmld.core.problem import Engine, Problem, Rows, State, make_problem
+from spmld.core.problem import FEW_OBSERVED, Engine, Problem, Rows, State, make_problem
 from spmld.core.scaling import fit_scaling, unscale
 from spmld.core.steps import BlockUpdate, UpdateV
 from spmld.core.terms import Correlation, Coupling, Fit, Objective, Ridge
@@ -195,7 +194,7 @@ class GLOCAL(FactoredModel):
         group = cluster_samples(samples, n_groups, rng) if n_groups > 1 else None
         samples = samples.to_device(self.device)
         like = samples.example
-        few = few_for_factors(samples.n_observed, n * l)
+        few = samples.n_observed < FEW_OBSERVED * n * l
         n_threads = effective_n_jobs(self.n_jobs) if in_memory and not on_accelerator(like) else 1
 
         def uniform(shape: tuple[int, ...]) -> Any:

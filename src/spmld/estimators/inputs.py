@@ -26,10 +26,10 @@ from spmld._arrays import (
     namespace,
 )
 from spmld._validation import check_same_samples, did_you_mean
-from spmld.cluster.inputs import is_collection
+from spmld.cluster.collections import is_collection
 from spmld.cluster.samples import ClusterSamples
 from spmld.labels import Labels, read_labels
-from spmld.labels.entries import read_weights
+from spmld.labels.encoding import read_weights
 from spmld.model_selection.samples import Samples
 from spmld.noise import NoiseRates
 

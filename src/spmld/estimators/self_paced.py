@@ -18,9 +18,9 @@ from spmld._validation import HasMethods, NonNegative, PositiveInt, RandomState
 from spmld.core.iteration import Status, iterate
 from spmld.core.losses import LOSSES
 from spmld.estimators.base import MultiLabelEstimator
-from spmld.estimators.masked_linear import MaskedLogistic
+from spmld.estimators.linear_models import MaskedLogistic
+from spmld.estimators.outputs import log_odds
 from spmld.estimators.per_label import PerLabelClassifier
-from spmld.estimators.probabilities import log_odds
 from spmld.estimators.progress import report_progress, warn_not_converged
 from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS

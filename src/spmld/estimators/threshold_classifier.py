@@ -16,11 +16,11 @@ from spmld._validation import RandomState, indexable
 from spmld.annotators.mixture import annotated_labels, is_annotated
 from spmld.estimators.base import MultiLabelEstimator
 from spmld.estimators.inputs import check_labels, check_weights
-from spmld.estimators.masked_linear import MaskedLogistic
-from spmld.estimators.probabilities import log_odds
+from spmld.estimators.linear_models import MaskedLogistic
+from spmld.estimators.outputs import log_odds
 from spmld.estimators.wrappers import WrapperEstimator, fitted_hierarchy
 from spmld.labels import Labels, read_labels
-from spmld.labels.entries import mark_trusted
+from spmld.labels.encoding import mark_trusted
 from spmld.labels.single_class import list_labels
 from spmld.model_selection.cross_fitting import cross_fit
 from spmld.model_selection.samples import Samples

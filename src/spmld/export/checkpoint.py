@@ -13,7 +13,7 @@ from sklearn.base import clone
 import spmld
 from spmld._io import StrPath
 from spmld.cluster.samples import ClusterSamples
-from spmld.estimators.recording import recording
+from spmld.estimators.progress import recording
 from spmld.export.contents import without_callbacks
 from spmld.export.model_file import ModelFileError, load, save
 from spmld.model_selection.samples import Samples

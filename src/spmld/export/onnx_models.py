@@ -23,10 +23,10 @@ from spmld.estimators import (
     SelfPacedClassifier,
     ThresholdClassifier,
 )
-from spmld.estimators.probabilities import BEND
+from spmld.estimators.outputs import BEND
 from spmld.estimators.trees import Trees
 from spmld.export.onnx_graph import Operators, Tensor, concatenate, log_ratio, unsupported
-from spmld.inspection.linear import linear_coefficients
+from spmld.inspection.model_parts import linear_coefficients
 from spmld.model_selection import DecisionRule
 
 Outputs = tuple[Any, Any, DecisionRule | None]

@@ -8,8 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from spmld._validation import list_names
-from spmld.labels.separators import Separator
-from spmld.labels.tags import EmptyIs, TagCase, Untagged, check_choice
+from spmld.labels.tags import EmptyIs, Separator, TagCase, Untagged, check_choice
 from spmld.labels.words import LabelWords, label_words
 from spmld.tables.columns import is_typed
 from spmld.tables.label_columns import (

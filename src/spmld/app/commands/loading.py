@@ -22,7 +22,7 @@ from spmld.datasets import Dataset, load_dataset, read_hierarchy
 from spmld.datasets.files import accepted_options, file_format
 from spmld.datasets.frames import from_frame, identifier_text, sample_names
 from spmld.datasets.hierarchies import resolve_contradictions, with_hierarchy
-from spmld.labels.separators import show_separators
+from spmld.labels.tags import show_separators
 from spmld.tables import TableEncoder, TableError, TableRoles, TableWarning, read_table
 from spmld.tables.problems import TableProblem
 from spmld.tables.reading import TABLE_FORMATS, check_options, read_table_blocks, table_format

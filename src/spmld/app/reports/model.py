@@ -24,7 +24,7 @@ from spmld.labels.single_class import find_single_class, list_labels, single_cla
 from spmld.metrics import macro_auc, macro_f1
 from spmld.model_selection import DecisionRule
 from spmld.plotting import ReliabilityDisplay
-from spmld.plotting.style import metric_label
+from spmld.plotting.displays import metric_label
 
 _HEADLINES = ("ranking_loss", "macro_auc", "label_ranking_average_precision", "micro_f1", "macro_f1")
 MAX_EXPLAINED = 200

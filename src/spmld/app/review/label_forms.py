@@ -12,8 +12,17 @@ from numpy.typing import NDArray
 
 from spmld.app.review.editable_tables import EditableTable, to_text
 from spmld.labels.hierarchy import path_nodes
-from spmld.labels.separators import Separator, separator_pattern, separators
-from spmld.labels.tags import EmptyIs, TagCase, Untagged, label_of_tags, read_tags, tag_fields
+from spmld.labels.tags import (
+    EmptyIs,
+    Separator,
+    TagCase,
+    Untagged,
+    label_of_tags,
+    read_tags,
+    separator_pattern,
+    separators,
+    tag_fields,
+)
 from spmld.labels.words import to_number
 
 _Floats = NDArray[np.float64]
