@@ -33,10 +33,9 @@ class Timed(SPMLD):
     def _pacing(self, problem):
         return self._timed("P", super()._pacing(problem))
 
-    def _solve(self, problem, objective, state):
-        result = super()._solve(problem, objective, state)
+    def _set_result(self, problem, objective, result, mean, factor):
+        super()._set_result(problem, objective, result, mean, factor)
         self.last_ = problem, objective, result.state
-        return result
 
     def _timed(self, name, function):
         def call(*args):

@@ -141,6 +141,11 @@ def namespace(X: Any) -> Any:
     return array_api_compat.array_namespace(X.values if isinstance(X, SparseTensor) else X)
 
 
+def is_collection(X: Any) -> bool:
+    """Return whether X is a Dask array or data frame."""
+    return type(X).__module__.startswith("dask") and hasattr(X, "to_delayed")
+
+
 def n_values(X: Any) -> int:
     """Return the number of stored values of a matrix: those of a product with a vector."""
     return int(X.nnz) if sp.issparse(X) or isinstance(X, SparseTensor) else int(X.shape[0] * X.shape[1])

@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import _num_samples, has_fit_parameter
 
-from spmld._arrays import check_range, features_to_numpy, largest_value
+from spmld._arrays import check_range, features_to_numpy, is_collection, largest_value
 from spmld._response import label_scores
 from spmld._threads import map_in_threads
 from spmld._validation import check_same_samples, indexable
 from spmld.audit.from_scores import fill_positive_only, index_of, label_issues, read_audited_labels
 from spmld.audit.issues import LabelIssues
-from spmld.cluster.collections import is_collection
 from spmld.core.scaling import scaled
 from spmld.estimators import PerLabelClassifier
 from spmld.estimators.noise_scores import MAX_SEED, default_boosting, fit_noise_scores

@@ -11,17 +11,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from spmld._arrays import check_masked
+from spmld._arrays import check_masked, is_collection
 from spmld._io import need
 from spmld._validation import check_same_samples
 from spmld.cluster.engine import DaskEngine, active_client
 from spmld.cluster.samples import Chunks, ClusterSamples, EntryCounts, FeatureSummary
 from spmld.labels.encoding import Labels, observed_signs, read_labels, read_values, read_weights
-
-
-def is_collection(X: Any) -> bool:
-    """Return whether X is a Dask array or data frame."""
-    return type(X).__module__.startswith("dask") and hasattr(X, "to_delayed")
 
 
 def as_features(X: Any) -> Any:

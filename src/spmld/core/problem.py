@@ -163,7 +163,7 @@ class Block:
     @property
     def width(self) -> int:
         """Mean number of stored entries of a row, rounded up."""
-        return -(-int(math.prod(self.Y.shape)) // max(1, self.n))
+        return -(-int(math.prod(self.Y.shape)) // max(1, self.group.shape[0]))
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields without cached properties, which would double the size of a stored block."""

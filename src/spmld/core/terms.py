@@ -42,8 +42,7 @@ class Fit:
 
         With `safe` it lies above the change, so that its minimizer never raises the objective.
         """
-        model = self.loss.majorizer if safe else self.loss.model
-        slope, curvature = model(block.Y, block.entries.scores(V, U, b))
+        slope, curvature = self.loss.model(block.Y, block.entries.scores(V, U, b), safe)
         return block.J * slope, block.J * curvature
 
 
@@ -129,7 +128,7 @@ class Correlation:
         T = rows.T
         if len(block.members) == 1:
             return T @ N[0, :, :]
-        D = namespace(T).empty_like(T)
+        D = 0 * T
         for m, members in enumerate(block.members):
             D[members, :] = T[members, :] @ N[m, :, :]
         return D

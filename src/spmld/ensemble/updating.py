@@ -10,10 +10,17 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from spmld._arrays import arrays_to_numpy, contiguous, features_to_numpy, in_precision, join_rows, to_numpy
+from spmld._arrays import (
+    arrays_to_numpy,
+    contiguous,
+    features_to_numpy,
+    in_precision,
+    is_collection,
+    join_rows,
+    to_numpy,
+)
 from spmld._io import shorten
 from spmld._threads import Map, thread_map
-from spmld.cluster.collections import is_collection
 from spmld.ensemble.folds import fold_indices
 from spmld.ensemble.view_fitting import Trimming
 from spmld.ensemble.views import VIEWS, View, set_accepted

@@ -10,22 +10,22 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from spmld._arrays import arrays_to_numpy, move, namespace, on_accelerator, to_numpy
+from spmld._arrays import arrays_to_numpy, is_collection, move, namespace, on_accelerator, to_numpy
 from spmld._frames import frame_like, is_frame
 from spmld._response import Predictions
 from spmld._threads import limit_threads
 from spmld._validation import Validated
-from spmld.annotators.mixture import annotated_labels, is_annotated
-from spmld.cluster.collections import is_collection, predict_chunks, read_collection
+from spmld.annotators.mixture import annotated_labels
+from spmld.cluster.collections import predict_chunks, read_collection
 from spmld.cluster.samples import ClusterSamples
 from spmld.estimators.inputs import (
+    check_collection,
     check_features,
-    check_in_memory,
     check_labels,
     check_memory,
     check_trusted,
-    check_unknown,
     check_weights,
+    raise_unknown,
 )
 from spmld.estimators.outputs import Completion, PredictionOutputMixin, TopLabelsMixin, score_probabilities
 from spmld.estimators.positive_only import check_single_class, complete_labels
@@ -100,8 +100,8 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         return labels
 
     def _weigh_labels(self, labels: Labels, entry_weight: Any) -> tuple[Labels, Any]:
-        """Return the labels to fit, with those that others imply, and the weights of their entries."""
-        return check_weights(entry_weight, self._infer_labels(labels))
+        """Return the labels to fit, and the weights of their entries."""
+        return check_weights(entry_weight, labels)
 
     def _completed_scores(self, X: Any, labels: Labels) -> Any:
         """Return the scores of samples with some observed labels. By default the observed labels are ignored."""
@@ -172,37 +172,36 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         `spmld.estimators.positive_unlabeled`, unless `entry_weight` has one column for each label; if X is a Dask
         collection, they raise an error. A fit that is interrupted leaves the estimator as it was.
         """
-        check_unknown(self, unknown)
+        if unknown:
+            raise_unknown(self, unknown)
         self._validate_params()
         self._check_parameters()
-        if trusted is not None:
-            check_trusted(self, in_memory=not is_collection(X))
-        check_in_memory(self, X)
+        if is_collection(X):
+            check_collection(self, trusted)
+        elif getattr(y, "ndim", 0) == 3:
+            y, entry_weight = annotated_labels(X, y, mask=mask, entry_weight=entry_weight, trusted=trusted)
+        elif trusted is not None:
+            check_trusted(self)
         fitted = copy(self)
-        fitted._fit_inputs(X, y, mask, entry_weight, trusted)
+        fitted._fit_samples(*fitted._read(X, y, mask, entry_weight, trusted))
         self.__dict__ = fitted.__dict__
         return self
-
-    def _fit_inputs(self, X: Any, y: Any, mask: Any, entry_weight: Any, trusted: Any) -> None:
-        """Fit to the arguments of `fit`, with validated parameters."""
-        self._fit_samples(*self._read(X, y, mask, entry_weight, trusted))
 
     def _read(
         self, X: Any, y: Any, mask: Any, entry_weight: Any, trusted: Any
     ) -> tuple[Samples | ClusterSamples, NDArray[np.float64] | None]:
-        """Return validated samples, and the class prior of positive-only labels."""
+        """Return validated samples from the arguments of `fit`, and the class prior of positive-only labels."""
         if is_collection(X):
             samples = read_collection(X, y, mask, entry_weight)
             check_single_class(samples, entry_weight, self._accepts_entry_weight())
             return samples, None
         mapped = X.nbytes if isinstance(X, np.memmap) else 0
         X = check_features(self, X, reset=True)
-        if is_annotated(y):
-            y, entry_weight = annotated_labels(X, y, mask=mask, entry_weight=entry_weight, trusted=trusted)
         if not on_accelerator(X):
             check_memory(self, X, y, mapped)
         labels, weights = self._weigh_labels(check_labels(self, X, y, mask), entry_weight)
-        labels = mark_trusted(labels, trusted)
+        if trusted is not None:
+            labels = mark_trusted(labels, trusted)
         class_prior = None
         single = find_single_class(labels.signs)
         if np.any(single):

@@ -205,8 +205,20 @@ class GLOCAL(FactoredModel):
             k = min(self.n_components, l)
             objective = self._objective(problem, samples.total_weight, k)
             state = INITS[self.init](problem, k, self.correlation_rank, uniform)
+            steps = self._steps()
+            report = partial(report_progress, self)
+            run = partial(solve_spmld, problem, extrapolate=self.solver == "exact", callback=report)
+            result: Result[State] = Result(state, Status.COMPLETED, [])
             try:
-                result = self._solve(problem, objective, state)
+                if self.n_warmup_iter:
+                    uncorrelated = replace(objective, correlation=Correlation())
+                    _, update_V, update_U, update_W = steps
+                    order = (update_U, update_V, update_W)
+                    result = run(uncorrelated, state, order, max_iter=self.n_warmup_iter, tol=None, stage="warm-up")
+                if result.status is not Status.STOPPED:
+                    options: Any = {"pacing": self._pacing(problem), "max_iter": self.max_iter, "tol": self.tol}
+                    main = run(objective, result.state, steps, **options)
+                    result = replace(main, history=result.history + main.history)
             except (FloatingPointError, np.linalg.LinAlgError) as error:
                 raise ValueError(f"{error}; scale the values of X or entry_weight") from error
             self._set_result(problem, objective, result, mean, factor)
@@ -243,22 +255,6 @@ class GLOCAL(FactoredModel):
     def _pacing(self, problem: Problem) -> Pacing | None:
         """Return the pacing of the main iterations."""
         return None
-
-    def _solve(self, problem: Problem, objective: Objective, state: State) -> Result[State]:
-        report = partial(report_progress, self)
-        run = partial(solve_spmld, problem, extrapolate=self.solver == "exact", callback=report)
-        steps = self._steps()
-        history = []
-        if self.n_warmup_iter:
-            uncorrelated = replace(objective, correlation=Correlation())
-            _, update_V, update_U, update_W = steps
-            order = (update_U, update_V, update_W)
-            warm = run(uncorrelated, state, order, max_iter=self.n_warmup_iter, tol=None, stage="warm-up")
-            if warm.status is Status.STOPPED:
-                return warm
-            state, history = warm.state, warm.history
-        result = run(objective, state, steps, pacing=self._pacing(problem), max_iter=self.max_iter, tol=self.tol)
-        return replace(result, history=history + result.history)
 
     def _set_result(
         self, problem: Problem, objective: Objective, result: Result[State], mean: Any, factor: Any
