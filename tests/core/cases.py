@@ -38,9 +38,7 @@ def make_case(
     problem = make_problem(
         X, Y, J, group, g, fit_intercept=fit_intercept, block_rows=block_rows, observed_only=observed_only
     )
-    rows = tuple(
-        Rows(V=rng.normal(size=(b.n, k)), T=np.zeros((b.n, k)), P=rng.random((b.n, k))) for b in problem.blocks
-    )
+    rows = tuple(Rows(V=rng.normal(size=(m, k)), T=np.zeros((m, k)), P=rng.random((m, k))) for m in problem.counts)
     state = State(
         U=rng.normal(size=(l, k)),
         b=rng.normal(size=l) if fit_intercept else np.zeros(l),

@@ -39,7 +39,7 @@ def read_collection(X: Any, y: Any, mask: Any = None, entry_weight: Any = None) 
         raise ValueError("y is required, got None")
     client = active_client()
     X = X.rechunk({1: -1}) if hasattr(X, "rechunk") else X
-    engine = DaskEngine(client)
+    engine = DaskEngine(client=client)
     parts = {"X": engine.map(as_features, client.compute(delayed_chunks(X)))}
     for name, part in {"Y": y, "mask": mask, "entry_weight": entry_weight}.items():
         parts[name] = tuple(client.compute(chunks_like(part, X, name))) if is_collection(part) else part

@@ -185,23 +185,16 @@ def minimize(objective: LinearObjective, B: Array, intercepts: Array | None, unt
         # convergence. The curvature of a quadratic loss is constant.
         quadratic = objective.losses[0].quadratic
         forcing = xp.clip(goal / norm if quadratic else xp.sqrt(norm * until.tol / goal), eps, MAX_FORCING)
-        direction = _newton_direction(objective, B, C, G, forcing, until)
+        diagonal = objective.diagonal(B, C)
+        axis = 0 if objective.separable else None
+        scale = 1 / (diagonal + MIN_DIAGONAL * xp.max(diagonal, axis=axis) + tiny(B))
+        apply = partial(objective.hessian_product, C)
+        solve = partial(conjugate_gradient, apply, partial(mul, scale), -G, None, forcing, until.cg_iter)
+        direction = solve(axis=axis, n_kept=until.cg_iter if until.reorthogonalize else 0)
         B, S, value, stuck = _search(objective, B, S, G, direction, value)
         goal = xp.where(stuck, xp.ones_like(goal) * xp.inf, goal)
         steps += 1
         exact = not drifts
-
-
-def _newton_direction(
-    objective: LinearObjective, B: Array, C: tuple[Array, ...], G: Array, forcing: Array, until: Tolerances
-) -> Array:
-    """Return an approximate Newton direction, by conjugate gradient to a residual of `forcing`."""
-    diagonal = objective.diagonal(B, C)
-    axis = 0 if objective.separable else None
-    scale = 1 / (diagonal + MIN_DIAGONAL * namespace(B).max(diagonal, axis=axis) + tiny(B))
-    apply = partial(objective.hessian_product, C)
-    solve = partial(conjugate_gradient, apply, partial(mul, scale), -G, None, forcing, until.cg_iter)
-    return solve(axis=axis, n_kept=until.cg_iter if until.reorthogonalize else 0)
 
 
 def _search(

@@ -9,7 +9,7 @@ matrix. Everything that depends on the positions of the entries is an operation 
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from spmld._arrays import CACHE, MEMORY, budget, n_bytes, namespace, row_slices
-from spmld._threads import limit_threads
+from spmld._threads import Map, limit_threads
 from spmld.core.losses import Array
 
 
@@ -157,10 +157,6 @@ class Block:
     """Position of the entries."""
 
     @property
-    def n(self) -> int:
-        return int(self.group.shape[0])
-
-    @property
     def width(self) -> int:
         """Mean number of stored entries of a row, rounded up."""
         return -(-int(math.prod(self.Y.shape)) // max(1, self.group.shape[0]))
@@ -182,7 +178,7 @@ class Block:
     def members(self) -> tuple[Array, ...]:
         """Rows of each group, up to the last group that has rows in the block."""
         xp = namespace(self.group)
-        count = int(xp.max(self.group)) + 1 if self.n else 0
+        count = int(xp.max(self.group)) + 1 if self.group.shape[0] else 0
         return tuple(xp.nonzero(self.group == m)[0] for m in range(count))
 
     def rows(self, s: slice) -> "Block":
@@ -199,7 +195,7 @@ class Block:
 
         Temporary arrays of `n_columns` columns should fit into the cache, unless results of a given size do not.
         """
-        for s in row_slices(self.n, self.width + n_columns, budget(self.Y, max(CACHE, size))):
+        for s in row_slices(self.group.shape[0], self.width + n_columns, budget(self.Y, max(CACHE, size))):
             yield s, self.part(s)
 
 
@@ -233,36 +229,31 @@ class State:
     rows: tuple[Rows, ...]
 
 
+@dataclass(frozen=True, eq=False)
 class Engine:
     """Operations on row blocks in the memory of this process, in its thread or in a pool of threads.
 
     Sums do not depend on the number of threads, only on the blocks. Engines of blocks that are elsewhere override the
     methods and declare what differs.
-
-    Parameters
-    ----------
-    n_threads : int, default=1
-        Number of blocks that are processed at the same time.
-    over : callable, default=map
-        A function like `map`, which yields results in the order of the blocks.
     """
+
+    n_threads: int = 1
+    """Number of blocks that are processed at the same time."""
+    over: Map = map
+    """A function like `map`, which yields results in the order of the blocks."""
 
     in_memory: ClassVar[bool] = True
     """Whether the blocks are in the memory of this process, so that labels can be selected and threads be used."""
     steps_per_pass: ClassVar[int] = 1
     """Number of steps of a bisection in one pass over the blocks: several where a pass takes long."""
 
-    def __init__(self, n_threads: int = 1, over: Callable[..., Iterable[Any]] = map):
-        self.n_threads = n_threads
-        self._over = over
-
     def map(self, function: Callable[..., Any], *rows: Sequence[Any]) -> tuple[Any, ...]:
         """Apply `function` to the arguments of each block."""
-        return tuple(self._over(function, *rows))
+        return tuple(self.over(function, *rows))
 
     def sum(self, function: Callable[..., Any], *rows: Sequence[Any], combine: Combine = add) -> Any:
         """Sum an array, or each array of a tuple, over the blocks, or combine them by another associative function."""
-        return reduce(partial(combine_parts, combine), self._over(function, *rows))
+        return reduce(partial(combine_parts, combine), self.over(function, *rows))
 
     def gather(self, rows: Sequence[Any]) -> tuple[Any, ...]:
         """Return the values of all blocks in the memory of this process."""
@@ -349,9 +340,10 @@ def make_problem(
     Y = Y if observed_only else xp.where(J != 0, Y, xp.zeros_like(Y))
     block = (observed_block if observed_only else Block)(X, Y, J, group)
     rows = block_rows or max(1, budget(Y, MEMORY) // max(1, block.width))
-    slices = list(row_slices(block.n, 1, min(rows, -(-block.n // engine.n_threads))))
+    n = group.shape[0]
+    slices = list(row_slices(n, 1, min(rows, -(-n // engine.n_threads))))
     blocks = (block,) if len(slices) == 1 else tuple(block.rows(s) for s in slices)
-    counts = tuple(part.n for part in blocks)
+    counts = tuple(part.group.shape[0] for part in blocks)
     sizes = group_sizes(group, n_groups, dtype or X.dtype)
     return Problem(blocks, sizes, counts, X.shape[1], Y.shape[1], fit_intercept, engine, observed_only)
 

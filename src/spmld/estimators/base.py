@@ -8,13 +8,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from spmld._arrays import arrays_to_numpy, is_collection, move, namespace, on_accelerator, to_numpy
+from spmld._arrays import arrays_to_numpy, is_collection, move, namespace, on_accelerator, row_slices, to_numpy
 from spmld._frames import frame_like, is_frame
 from spmld._response import Predictions
 from spmld._threads import limit_threads
-from spmld._validation import Validated
+from spmld._validation import Validated, check_scalar_integer
 from spmld.annotators.mixture import annotated_labels
 from spmld.cluster.collections import predict_chunks, read_collection
 from spmld.cluster.samples import ClusterSamples
@@ -27,7 +28,7 @@ from spmld.estimators.inputs import (
     check_weights,
     raise_unknown,
 )
-from spmld.estimators.outputs import Completion, PredictionOutputMixin, TopLabelsMixin, score_probabilities
+from spmld.estimators.outputs import Completion, TopLabels, find_top_labels, prediction_frame, score_probabilities
 from spmld.estimators.positive_only import check_single_class, complete_labels
 from spmld.estimators.progress import RECORDER
 from spmld.labels import Labels
@@ -37,7 +38,7 @@ from spmld.metrics import subset_accuracy
 from spmld.model_selection.samples import Samples
 
 
-class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin, Validated, ABC):
+class MultiLabelEstimator(ClassifierMixin, Validated, ABC):
     """Base class of all estimators; subclasses implement `_fit` and `_scores`.
 
     Labels with positive scores are predicted. Probabilities are those of the loss named by the attribute `loss`, see
@@ -102,6 +103,10 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
     def _weigh_labels(self, labels: Labels, entry_weight: Any) -> tuple[Labels, Any]:
         """Return the labels to fit, and the weights of their entries."""
         return check_weights(entry_weight, labels)
+
+    @abstractmethod
+    def _scores(self, X: Any) -> Any:
+        """Return the scores of validated features, of shape (n_samples, n_labels)."""
 
     def _completed_scores(self, X: Any, labels: Labels) -> Any:
         """Return the scores of samples with some observed labels. By default the observed labels are ignored."""
@@ -271,6 +276,7 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         return self._wrap(scores[:, 0] if self._labels.one_dimensional else scores, X)
 
     def _read_features(self, X: Any) -> Any:
+        """Return validated features of new samples."""
         return check_features(self, X, reset=False)
 
     def _all_scores(self, X: Any) -> Any:
@@ -314,6 +320,30 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
             return predict_chunks(self, "predict", X)
         scores = self._all_scores(X)
         return self._wrap(move(self._labels.write(self._margins(to_numpy(scores))), scores), X)
+
+    def top_labels(self, X: Any, k: int = 5) -> TopLabels:
+        """Return the `k` labels of each sample with the highest scores, or all labels if there are fewer.
+
+        Scores are computed in blocks of samples: the scores of all samples and labels are never in memory.
+
+        Parameters
+        ----------
+        X
+            As in `decision_function`.
+        k : int, default=5
+            Number of labels.
+
+        Returns
+        -------
+        TopLabels
+            ``labels``, the columns of the labels, and ``scores``, both of shape (n_samples, k), highest scores first.
+        """
+        check_is_fitted(self)
+        k = check_scalar_integer("k", k, minimum=1)
+        X = self._read_features(X)
+        blocks = row_slices(_num_samples(X), self.n_labels_)
+        parts = [find_top_labels(self._scores(_safe_indexing(X, rows)), k) for rows in blocks]
+        return TopLabels(*map(np.concatenate, zip(*parts, strict=True)))
 
     def score(self, X: Any, y: Any = None, mask: Any = None) -> float:
         """Return the fraction of samples whose observed labels are all predicted correctly.
@@ -367,6 +397,42 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
             confidences = confidences[:, 0]
         completed = (labels.write(signs), confidences)
         return Completion(*(frame_like(y, A) if is_frame(y) else self._wrap(A, X) for A in completed))
+
+    def set_output(self, *, predict: str | None = None) -> Self:
+        """Set the type of predictions.
+
+        Parameters
+        ----------
+        predict : {"default", "pandas", "polars"} or None, default=None
+            With "pandas" and "polars", `predict`, `predict_proba`, `decision_function` and `complete` return data
+            frames with the names of the labels as columns, those of pandas with the index of X (a Series where
+            "default" returns a vector). None leaves the setting unchanged.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from spmld import LabelPrior
+        >>> X = pd.DataFrame({"tempo": [60, 120]}, index=["ballad", "dance"])
+        >>> Y = pd.DataFrame({"calm": [1, 0], "fast": [0, 1]}, index=X.index)
+        >>> LabelPrior().set_output(predict="pandas").fit(X, Y).predict_proba(X)
+                calm  fast
+        ballad   0.5   0.5
+        dance    0.5   0.5
+        """
+        if predict not in (None, "default", "pandas", "polars"):
+            raise ValueError(f'predict must be "default", "pandas", "polars" or None, got {predict!r}')
+        if predict is not None:
+            self._sklearn_output_config = {"predict": predict}  # scikit-learn's clone copies it
+        return self
+
+    def _wrap(self, values: Any, X: Any) -> Any:
+        """Return predictions of X as a data frame, if this is set."""
+        library = getattr(self, "_sklearn_output_config", {}).get("predict", "default")
+        return values if library == "default" else prediction_frame(to_numpy(values), X, self._labels, library)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,17 +1,12 @@
 """What estimators return: probabilities, labels with the highest scores, completed labels, and data frames."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from spmld._arrays import lowest_columns, namespace, row_slices, to_numpy
+from spmld._arrays import lowest_columns, namespace, to_numpy
 from spmld._io import need
-from spmld._validation import check_scalar_integer
 from spmld.core.losses import LOSSES, logistic
 from spmld.labels import read_labels
 from spmld.labels.encoding import Labels
@@ -86,44 +81,6 @@ class TopLabels(NamedTuple):
 
     labels: NDArray[np.intp]
     scores: NDArray[Any]
-
-
-class TopLabelsMixin(ABC):
-    """Mixin of estimators with scores in `_scores`."""
-
-    n_labels_: int
-
-    def top_labels(self, X: Any, k: int = 5) -> TopLabels:
-        """Return the `k` labels of each sample with the highest scores, or all labels if there are fewer.
-
-        Scores are computed in blocks of samples: the scores of all samples and labels are never in memory.
-
-        Parameters
-        ----------
-        X
-            As in `decision_function`.
-        k : int, default=5
-            Number of labels.
-
-        Returns
-        -------
-        TopLabels
-            ``labels``, the columns of the labels, and ``scores``, both of shape (n_samples, k), highest scores first.
-        """
-        check_is_fitted(self)
-        k = check_scalar_integer("k", k, minimum=1)
-        X = self._read_features(X)
-        blocks = row_slices(_num_samples(X), self.n_labels_)
-        parts = [find_top_labels(self._scores(_safe_indexing(X, rows)), k) for rows in blocks]
-        return TopLabels(*map(np.concatenate, zip(*parts, strict=True)))
-
-    @abstractmethod
-    def _read_features(self, X: Any) -> Any:
-        """Return validated features of new samples."""
-
-    @abstractmethod
-    def _scores(self, X: Any) -> Any:
-        """Return the scores of validated features, of shape (n_samples, n_labels)."""
 
 
 def find_top_labels(scores: Any, k: int) -> TopLabels:
@@ -211,63 +168,17 @@ class Completion(NamedTuple):
         return [(i, j, confidence) for i, j, positive, confidence in predictions if positive]
 
 
-class PredictionOutputMixin:
-    """Mixin of classifiers whose predictions can be data frames. `_labels` are those of the last fit.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from spmld import LabelPrior
-    >>> X = pd.DataFrame({"tempo": [60, 120]}, index=["ballad", "dance"])
-    >>> Y = pd.DataFrame({"calm": [1, 0], "fast": [0, 1]}, index=X.index)
-    >>> LabelPrior().set_output(predict="pandas").fit(X, Y).predict_proba(X)
-            calm  fast
-    ballad   0.5   0.5
-    dance    0.5   0.5
-    """
-
-    _labels: Labels
-
-    def set_output(self, *, predict: str | None = None) -> Self:
-        """Set the type of predictions.
-
-        Parameters
-        ----------
-        predict : {"default", "pandas", "polars"} or None, default=None
-            With "pandas" and "polars", `predict`, `predict_proba`, `decision_function` and `complete` return data
-            frames with the names of the labels as columns, those of pandas with the index of X (a Series where
-            "default" returns a vector). None leaves the setting unchanged.
-
-        Returns
-        -------
-        self
-        """
-        if predict not in (None, "default", "pandas", "polars"):
-            raise ValueError(f'predict must be "default", "pandas", "polars" or None, got {predict!r}')
-        if predict is not None:
-            self._sklearn_output_config = {"predict": predict}  # scikit-learn's clone copies it
-        return self
-
-    def _wrap(self, values: Any, X: Any) -> Any:
-        """Return predictions of X as a data frame, if this is set."""
-        output = getattr(self, "_sklearn_output_config", {}).get("predict", "default")
-        if output == "default":
-            return values
-        values = to_numpy(values)
-        names = self._labels.classes if self._labels.one_dimensional else self._labels.names
-        if output == "polars":
-            return _polars_frame(values, names)
-        pandas = need("pandas")
-        index = X.index if hasattr(X, "iloc") else None
+def prediction_frame(values: NDArray[Any], X: Any, labels: Labels, library: str) -> Any:
+    """Return predictions of X as a data frame or series of "pandas" or "polars", whose columns are the labels."""
+    names: Any = labels.classes if labels.one_dimensional else labels.names
+    if library == "polars":
+        polars = need("polars", extra=None)
         if values.ndim == 1:
-            return pandas.Series(values, index=index)
-        return pandas.DataFrame(values, index=index, columns=names)
-
-
-def _polars_frame(values: NDArray[Any], names: Sequence[Any] | NDArray[Any] | None) -> Any:
-    """Return values as a data frame or series of polars, whose names of columns are texts."""
-    polars = need("polars", extra=None)
+            return polars.Series(values)
+        columns = range(values.shape[1]) if names is None else names
+        return polars.DataFrame(values, schema=[str(name) for name in columns])
+    pandas = need("pandas")
+    index = X.index if hasattr(X, "iloc") else None
     if values.ndim == 1:
-        return polars.Series(values)
-    columns = range(values.shape[1]) if names is None else names
-    return polars.DataFrame(values, schema=[str(name) for name in columns])
+        return pandas.Series(values, index=index)
+    return pandas.DataFrame(values, index=index, columns=names)

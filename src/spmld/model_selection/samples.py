@@ -61,7 +61,7 @@ class Samples:
     @property
     def shape(self) -> tuple[int, int, int]:
         """Numbers of samples, features and labels."""
-        return (*self.X.shape, self.labels.shape[1])
+        return (*self.X.shape, self.signs.shape[1])
 
     @property
     def signs(self) -> NDArray[np.int8]:
