@@ -128,11 +128,6 @@ def on_accelerator(values: Any) -> bool:
     return array_api_compat.is_torch_array(values) and values.device.type != "cpu"
 
 
-def column_major(A: Any) -> Any:
-    """Return a matrix on an accelerator in column-major order, in which its product with a tall matrix is faster."""
-    return A.T.contiguous().T if on_accelerator(A) else A
-
-
 def namespace(X: Any) -> Any:
     """Return the array-API namespace of X; NumPy's for sparse matrices of SciPy."""
     # The type is tested first because fits of small labels ask for the namespace often.

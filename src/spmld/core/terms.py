@@ -98,11 +98,8 @@ class Correlation:
 
     def weigh(self, problem: Problem, S: Array) -> Array:
         """Return the H_m from the second moments S_m."""
-        return self.b1 * self.fractions(problem) * namespace(S).sum(S, axis=0) + self.b2 * S
-
-    def fractions(self, problem: Problem) -> Array:
-        """Return n_m / n, of shape (g, 1, 1)."""
-        return (problem.sizes / problem.n)[:, None, None]
+        fractions = (problem.sizes / problem.n)[:, None, None]
+        return self.b1 * fractions * namespace(S).sum(S, axis=0) + self.b2 * S
 
     def value(self, H: Array, U: Array, Z: Array) -> Array:
         xp = namespace(U)
@@ -121,7 +118,8 @@ class Correlation:
         xp = namespace(U)
         Q = U.T @ Z
         M = Q @ xp.matrix_transpose(Q)
-        return xp.sum(self.b1 * self.fractions(problem) * M, axis=0) + self.b2 * M
+        fractions = (problem.sizes / problem.n)[:, None, None]
+        return xp.sum(self.b1 * fractions * M, axis=0) + self.b2 * M
 
     def gradient_T(self, block: Block, rows: Rows, N: Array) -> Array:
         """Return the gradient in the rows of T; X^T times it is the gradient in W."""
