@@ -10,8 +10,6 @@ matrix. Everything that depends on the positions of the entries is an operation 
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
 from itertools import accumulate
@@ -22,7 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from spmld._arrays import CACHE, MEMORY, budget, n_bytes, namespace, row_slices
-from spmld._threads import Map, limit_threads
+from spmld._threads import Map
 from spmld.core.losses import Array
 
 
@@ -258,24 +256,6 @@ class Engine:
     def gather(self, rows: Sequence[Any]) -> tuple[Any, ...]:
         """Return the values of all blocks in the memory of this process."""
         return tuple(rows)
-
-    @contextmanager
-    def threads(self, count: int) -> Iterator["Engine"]:
-        """Provide an engine that uses threads if `count` is above 1.
-
-        Examples
-        --------
-        >>> from spmld.core.problem import Engine
-        >>> with Engine().threads(2) as engine:
-        ...     engine.sum(lambda x: x**2, [1, 2, 3])
-        14
-        """
-        if count == 1:
-            yield self
-            return
-        # Threads of linear algebra would compete with those of the blocks.
-        with limit_threads(), ThreadPoolExecutor(count) as pool:
-            yield Engine(count, pool.map)
 
 
 def combine_parts(combine: Combine, a: Any, b: Any) -> Any:

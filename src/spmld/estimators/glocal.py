@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import move, namespace, numpy_dtype, on_accelerator, to_numpy
+from spmld._threads import thread_map
 from spmld._validation import NonNegative, NonNegativeInt, Positive, PositiveInt, RandomState
 from spmld.cluster.samples import ClusterSamples
 from spmld.core.descent import DESCENT
@@ -200,7 +201,8 @@ class GLOCAL(FactoredModel):
         def uniform(shape: tuple[int, ...]) -> Any:
             return move(rng.uniform(size=shape).astype(numpy_dtype(like), copy=False), like)
 
-        with Engine().threads(n_threads) as engine:
+        with thread_map(n_threads) as over:
+            engine = Engine(n_threads, over)
             problem = samples.problem(self.fit_intercept, group, n_groups, observed_only=few, engine=engine)
             k = min(self.n_components, l)
             objective = self._objective(problem, samples.total_weight, k)
