@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from spmld._arrays import namespace
-from spmld.core.iteration import Iterations, Record, Result
+from spmld.core.iteration import Callback, Iterations, Record, Result
 from spmld.core.losses import Array
 from spmld.core.problem import Block, Problem, Rows, State, split_rows
 from spmld.core.steps import EXTRAPOLATION_GROWTH, MAX_EXTRAPOLATION, BlockUpdate, UpdateU, UpdateV, UpdateW, UpdateZ
@@ -64,15 +64,17 @@ def solve_spmld(
     pacing: Pacing | None = None,
     extrapolate: bool = True,
     tol: float | None = 1e-3,
-    **options: Any,
+    max_iter: int = 100,
+    callback: Callback | None = None,
+    stage: str = "main",
 ) -> Result[State]:
     """Algorithm 1 of the paper: from U, V, W and Z, update Z, V, U, W and P in turn until the objective converges.
 
     Without pacing, P stays 1 (GLOCAL). It has converged when an iteration changes the objective by at most `tol` times
     its value, before P changes, and the schedule of lambda and gamma has ended or all weights are 1. With `tol` None,
-    all iterations are run. `options` are those of `Iterations`.
+    all iterations are run.
     """
-    iterations = Iterations(fixed=tol is None, **{"stage": "main", **options})
+    iterations = Iterations(max_iter, fixed=tol is None, callback=callback, stage=stage)
     initial = objective.value(problem, state)
     value = initial
     updated = state

@@ -230,26 +230,22 @@ class LinearObjective:
         """Whether the columns of B are independent problems."""
         return self.design.separable and self.penalty.separable
 
-    def columns(self, keep: Array | slice) -> "LinearObjective":
-        """Return the objective of some columns of B. All entries must be stored."""
+    def columns(self, keep: Array | slice, dtype: Any) -> "LinearObjective":
+        """Return the objective of some columns of B. All entries must be stored.
+
+        Labels and weights are converted to the type of the scores once, instead of in every product.
+        """
         design = self.design.columns(keep)
 
         def part(block: Block) -> Block:
-            return Block(design.features(block, keep), block.Y[:, keep], block.J[:, keep], block.group)
+            xp = namespace(block.Y)
+            Y, J = (xp.astype(A[:, keep], dtype, copy=False) for A in (block.Y, block.J))
+            return Block(design.features(block, keep), Y, J, block.group)
 
         offsets = tuple(offset if isinstance(offset, float) else offset[..., keep] for offset in self.offsets)
         problem = replace(self.problem, blocks=self.problem.map(part))
         losses = tuple(loss.columns(keep) for loss in self.losses)
         return replace(self, problem=problem, losses=losses, design=design, offsets=offsets)
-
-    def as_real(self, like: Array) -> "LinearObjective":
-        """Convert labels and weights to the type of the scores once, instead of in every product."""
-        xp = namespace(like)
-
-        def part(block: Block) -> Block:
-            return replace(block, Y=xp.astype(block.Y, like.dtype), J=xp.astype(block.J, like.dtype))
-
-        return replace(self, problem=replace(self.problem, blocks=self.problem.map(part)))
 
     def total(self, A: Array) -> Array:
         """Return column sums, or the sum of all entries if the columns are not independent."""

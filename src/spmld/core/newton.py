@@ -84,7 +84,7 @@ def newton_minimize(
     objective = LinearObjective(problem, losses, design, penalty, offsets)
     if not objective.separable or not problem.engine.in_memory:
         return minimize(objective, B, intercepts, until)
-    select: Callable[[Any], tuple[LinearObjective, tuple[Any, Any]]]
+    select: Callable[[Any, Any], tuple[LinearObjective, tuple[Any, Any]]]
     if problem.observed_only:
         stacks = LabelStacks.of(objective)
         groups = list(stacks.groups())
@@ -95,9 +95,8 @@ def newton_minimize(
         select = partial(_select_columns, objective)
 
     def solve_group(columns: Any) -> tuple[Any, Minimum]:
-        part, index = select(columns)
-        start = B[index]
-        return index, minimize(part.as_real(start), start, None if intercepts is None else intercepts[columns], until)
+        part, index = select(columns, B.dtype)
+        return index, minimize(part, B[index], None if intercepts is None else intercepts[columns], until)
 
     parts = list(over(solve_group, groups))
     joined = namespace(B).zeros_like(B)
@@ -122,8 +121,8 @@ def _in_range(problem: Problem, penalty: Penalty, B: Array) -> tuple[Problem, Pe
     return replace(problem, blocks=blocks), replace(penalty, t=penalty.t / unit, g=penalty.g / unit)
 
 
-def _select_columns(objective: LinearObjective, columns: Any) -> tuple[LinearObjective, tuple[Any, Any]]:
-    return objective.columns(columns), (slice(None), columns)
+def _select_columns(objective: LinearObjective, columns: Any, dtype: Any) -> tuple[LinearObjective, tuple[Any, Any]]:
+    return objective.columns(columns, dtype), (slice(None), columns)
 
 
 def goals(objective: LinearObjective, G: Array, tol: float) -> Array:
@@ -174,7 +173,7 @@ def minimize(objective: LinearObjective, B: Array, intercepts: Array | None, unt
             result = _put(result, active, B)
             keep = xp.nonzero(going)[0]
             active = active[keep]
-            objective = objective.columns(keep)
+            objective = objective.columns(keep, B.dtype)
             B = B[:, keep]
             G = G[:, keep]
             norm = norm[keep]
