@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from spmld.labels import Hierarchy, read_labels
 from spmld.labels.single_class import ignore_label_warnings
-from spmld.metrics._inputs import Floats, Signs, average_defined, average_entries, count, ratio, read_predictions, weigh
+from spmld.metrics._averaging import average_defined, average_entries, count, ratio
+from spmld.metrics._inputs import Floats, Signs, read_predictions, weigh
 
 
 def hamming_loss(

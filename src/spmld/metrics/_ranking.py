@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from spmld._arrays import lowest_columns
 from spmld._validation import check_scalar_integer
-from spmld.metrics._inputs import Floats, Signs, average_defined, by_columns, by_rows, ratio, read_scores
+from spmld.metrics._averaging import average_defined, by_columns, by_rows, ratio
+from spmld.metrics._inputs import Floats, Signs, read_scores
 
 Bools = NDArray[np.bool_]
 

@@ -12,7 +12,8 @@ from sklearn.exceptions import UndefinedMetricWarning
 from spmld._io import need
 from spmld._table import TextTable
 from spmld.labels import Hierarchy, Labels, read_labels
-from spmld.metrics._inputs import average_defined, read_matrix, weigh
+from spmld.metrics._averaging import average_defined
+from spmld.metrics._inputs import read_matrix, weigh
 from spmld.metrics._predictions import hierarchical_f1
 from spmld.metrics.registry import METRICS, Metric, get_metric, names_at_k
 

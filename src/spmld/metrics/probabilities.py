@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from spmld._validation import check_scalar_integer
-from spmld.metrics._inputs import Floats, Signs, average_defined, average_entries, ratio, read_probabilities, weigh
+from spmld.metrics._averaging import average_defined, average_entries, ratio
+from spmld.metrics._inputs import Floats, Signs, read_probabilities, weigh
 
 
 def log_loss(
