@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
-from threading import Lock
+from functools import partial
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -36,6 +35,7 @@ from spmld.ensemble.views import (
     fit_transformers,
     fit_views,
     make_views,
+    search_views,
     uses_graph,
 )
 from spmld.estimators.base import MultiLabelEstimator
@@ -45,7 +45,7 @@ from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS
 from spmld.model_selection.cross_fitting import CrossFit, fit_samples
 from spmld.model_selection.folds import split_samples
-from spmld.model_selection.path_search import HeldOutLoss, Params, PathResult, search_path, spacing
+from spmld.model_selection.path_search import HeldOutLoss, PathResult, spacing
 from spmld.model_selection.samples import Samples
 from spmld.model_selection.thresholds import DecisionOption, DecisionRule, label_decisions
 from spmld.monitoring.reference import make_reference
@@ -314,22 +314,21 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         folds, self.n_repeated_samples_ = split_samples(self.cv, searched, rng.randint(MAX_SEED))
         check_keep_fraction(self.keep_fraction, len(folds))
         n_jobs = effective_n_jobs(self.n_jobs)
-        # Views wait for their fits, which are distributed over `n_jobs` threads.
+        loss = HeldOutLoss(self.scoring)
+        costly = [name for name, view in views.items() if view.costly]
+        # The six steps of the class. Views wait for their fits, which are distributed over `n_jobs` threads.
         with thread_map(n_jobs) as over, thread_map(len(VIEWS) if n_jobs > 1 else 1) as over_views:
             cross = CrossFit(folds, searched.shape[0], over)
-            trees = self._estimate_noise(views, features, cross, rng)
-            results = self._search_paths(views, features, cross, trees, over_views)
-            trimming = choose_trimming(
-                results,
-                features,
-                cross,
-                HeldOutLoss(self.scoring),
-                self.keep_fraction,
-                costly=[name for name, view in views.items() if view.costly],
-                noisy=self.noise_.identified,
-            )
+            fitted = self._estimate_noise(views, features, cross, rng)
+            rates = dict(zip(NOISE_PARAMETERS, self._rates(), strict=True))
+            views = {name: view.with_params(**rates) for name, view in views.items()}
+            report = partial(report_progress, self)
+            results, self.cv_results_ = search_views(views, features, cross, loss, fitted, report, over_views)
+            noisy = self.noise_.identified
+            trimming = choose_trimming(results, features, cross, loss, self.keep_fraction, costly=costly, noisy=noisy)
             self._seed = rng.randint(MAX_SEED)
             self._fit_formula(searched, features, cross, results, trimming, over_views)
+        self.params_ = {name: result.params for name, result in results.items()}
         self.training_data_ = KeptData.from_fit(searched, cross, results, trimming) if self.keep_data else None
         if isinstance(samples, ClusterSamples):
             self._fit_on_cluster(samples)
@@ -351,10 +350,11 @@ class SelfPacedEnsemble(MultiLabelEstimator):
 
     def _estimate_noise(
         self, views: Mapping[str, View], features: Mapping[str, Samples], cross: CrossFit, rng: np.random.RandomState
-    ) -> list[Any]:
-        """Estimate the noise rates, unless they are given, and return the boosted trees of the folds.
+    ) -> dict[str, list[Any]]:
+        """Estimate the noise rates, unless they are given.
 
-        The trees are fitted without noise rates, and only if the estimate needs them.
+        Returns the boosted trees of the folds by the name of their view, if the rates are 0. They are not fitted if the
+        estimate did not need them.
         """
         samples = features["linear" if "linear" in features else next(iter(features))]
         trees = [clone(views["boosting"].estimator) for _ in cross.folds] if "boosting" in views else []
@@ -371,37 +371,7 @@ class SelfPacedEnsemble(MultiLabelEstimator):
             certain_negatives=given[1] == 0,
         )
         self.false_positive_rate_, self.false_negative_rate_ = with_given_rates(self.noise_.rates, *given)
-        return trees
-
-    def _search_paths(
-        self,
-        views: Mapping[str, View],
-        features: Mapping[str, Samples],
-        cross: CrossFit,
-        trees: list[Any],
-        over_views: Map,
-    ) -> dict[str, PathResult]:
-        """Return the best setting of each view. Without noise, the view "boosting" starts from trees of the folds."""
-        rates = dict(zip(NOISE_PARAMETERS, self._rates(), strict=True))
-        start = {"boosting": trees} if not any(rate.any() for rate in rates.values()) else {}
-        loss = HeldOutLoss(self.scoring)
-        records: dict[str, list[dict[str, Any]]] = {name: [] for name in views}
-        lock = Lock()
-
-        def search(name: str) -> PathResult:
-            def record(params: Params, held_out: float) -> bool:
-                records[name].append({"part": name, "choice": params, "loss": held_out})
-                with lock:
-                    return report_progress(self, records[name][-1])
-
-            view = views[name].with_params(**rates)
-            models = start.get(name) or [clone(view.estimator) for _ in cross.folds]
-            return search_path(models, view.path, features[name], cross, loss, start=view.start, record=record)
-
-        results = dict(zip(views, over_views(search, views), strict=True))
-        self.cv_results_ = list(chain.from_iterable(records.values()))
-        self.params_ = {name: result.params for name, result in results.items()}
-        return results
+        return {"boosting": trees} if "boosting" in views and not any(rate.any() for rate in self._rates()) else {}
 
     def _fit_formula(
         self,

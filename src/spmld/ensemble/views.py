@@ -7,6 +7,8 @@ passed to ``SelfPacedEnsemble(views=...)``.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
+from threading import Lock
 from typing import Any
 
 import joblib
@@ -27,7 +29,7 @@ from spmld.estimators.noise_scores import MAX_SEED
 from spmld.estimators.scaling import FeatureScaler, LandmarkFeatures
 from spmld.estimators.spmld import SPMLD
 from spmld.model_selection.cross_fitting import CrossFit, cross_fit_scores, fit_samples
-from spmld.model_selection.path_search import Params, PathResult
+from spmld.model_selection.path_search import HeldOutLoss, Params, PathResult, search_path
 from spmld.model_selection.samples import Samples
 
 VIEWS = ("linear", "ridge", "kernel", "boosting", "forest", "latent")
@@ -343,6 +345,36 @@ def fit_transformers(
             equal[key] = transformer, replace(samples, X=X)
         transformers[name], features[name] = equal[key]
     return transformers, features
+
+
+def search_views(
+    views: Mapping[str, View],
+    samples: Mapping[str, Samples],
+    cross: CrossFit,
+    loss: HeldOutLoss,
+    fitted: Mapping[str, Sequence[Any]],
+    report: Callable[[dict[str, Any]], bool],
+    over_views: Map = map,
+) -> tuple[dict[str, PathResult], list[dict[str, Any]]]:
+    """Return the best setting of each view, and a record of each setting, which `report` gets and may stop a search.
+
+    The searches start from estimators of the folds that are `fitted` already, if there are any.
+    """
+    records: dict[str, list[dict[str, Any]]] = {name: [] for name in views}
+    lock = Lock()
+
+    def search(name: str) -> PathResult:
+        def record(params: Params, held_out: float) -> bool:
+            records[name].append({"part": name, "choice": params, "loss": held_out})
+            with lock:
+                return report(records[name][-1])
+
+        view = views[name]
+        models = fitted.get(name) or [clone(view.estimator) for _ in cross.folds]
+        return search_path(models, view.path, samples[name], cross, loss, start=view.start, record=record)
+
+    results = dict(zip(views, over_views(search, views), strict=True))
+    return results, list(chain.from_iterable(records.values()))
 
 
 def fit_views(
