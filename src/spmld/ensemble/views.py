@@ -184,7 +184,8 @@ def boosting_view(n_estimators: Sequence[int] = N_TREES) -> View:
     >>> boosting_view().estimator.max_samples
     20000
     """
-    path, start = [{"n_estimators": n} for n in sorted(n_estimators)], _nearest(n_estimators, 200)
+    path = [{"n_estimators": n} for n in sorted(n_estimators)]
+    start = _nearest(n_estimators, 200)
     estimator = MaskedBoosting(max_samples=MAX_TREE_SAMPLES, warm_start=True).set_params(**path[start])
     return View("boosting", FeatureScaler(), estimator, path, start, costly=True, dtype=PRECISION)
 
@@ -332,7 +333,9 @@ def fit_transformers(
     views: Mapping[str, View], samples: Samples, rng: np.random.RandomState
 ) -> tuple[dict[str, Any], dict[str, Samples]]:
     """Return the fitted transformer of each view, and the samples with transformed features."""
-    transformers, features, equal = {}, {}, {}
+    transformers = {}
+    features = {}
+    equal: dict[Any, tuple[Any, Samples]] = {}
     for name, view in views.items():
         transformer = set_accepted(clone(view.transformer), random_state=rng)
         params = transformer.get_params()
@@ -391,10 +394,12 @@ def fit_views(
     """
 
     def fit(name: str) -> tuple[Any, NDArray[Any]]:
-        of_view, result = samples[name], results[name]
-        weights, scores = of_view.weights, result.scores
+        of_view = samples[name]
+        result = results[name]
+        weights = of_view.weights
         if trimming.keep_fraction < 1:
             weights = trimming.kept * weights
+        scores = result.scores
         if trimming.fold_weights is not None:
             scores = cross_fit_scores(cross, result.estimators, of_view, trimming.fold_weights)
         estimator = clone(result.estimators[0]) if start is None else start[name]
