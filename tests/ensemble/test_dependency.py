@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 from spmld import SelfPacedEnsemble
 from spmld.core.losses import logistic
 from spmld.datasets import make_planted
-from spmld.ensemble.dependency import DependencyCorrection
+from spmld.ensemble.correction import DependencyCorrection
 from spmld.labels import hide_labels
 
 

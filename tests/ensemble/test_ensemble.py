@@ -14,19 +14,18 @@ from threadpoolctl import threadpool_info
 
 from spmld import MaskedLogistic, MaskedRidge, PerLabelClassifier, SelfPacedClassifier, SelfPacedEnsemble
 from spmld.datasets import make_planted
-from spmld.ensemble import View, weighting
+from spmld.ensemble import View, correction, formula
 from spmld.ensemble import ensemble as ensemble_module
 from spmld.ensemble import views as views_module
+from spmld.ensemble.formula import view_weights
 from spmld.ensemble.views import linear_view, ridge_view, uses_graph
-from spmld.ensemble.weighting import view_weights
 from spmld.estimators import FeatureScaler
 from spmld.estimators.scaling import LandmarkFeatures
 from spmld.labels import Labels, corrupt_labels, hide_labels, read_labels
 from spmld.metrics import evaluate, ranking_loss
 from spmld.model_selection import make_folds, path_search
 from spmld.model_selection.cross_fitting import CrossFit, cross_fit_scores, fit_samples
-from spmld.model_selection.held_out_loss import HeldOutLoss
-from spmld.model_selection.path_search import HeldOut, search_path
+from spmld.model_selection.path_search import HeldOut, HeldOutLoss, search_path
 from spmld.model_selection.samples import Samples
 
 DATA = make_planted(n_samples=240, random_state=0)
@@ -326,7 +325,7 @@ def test_invalid_parameters_are_named(changes, message):
 def test_calibrations_use_a_part_of_many_samples(monkeypatch):
     """With every second sample, the parameters are almost those of all samples."""
     expected = model().fit(DATA.X, Y)
-    for module in (weighting, ensemble_module):
+    for module in (formula, correction, ensemble_module):
         monkeypatch.setattr(module, "MAX_CALIBRATED", 120)
     fitted = model().fit(DATA.X, Y)
     for name, calibration in expected.mixture_.calibrations_.items():

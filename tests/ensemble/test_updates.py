@@ -11,8 +11,10 @@ from spmld.datasets import make_planted
 from spmld.ensemble import View
 from spmld.ensemble.updating import KeptData, corrected_rates
 from spmld.estimators import FeatureScaler
-from spmld.labels import corrupt_labels
+from spmld.labels import Labels, corrupt_labels
+from spmld.labels.encoding import SIGNS
 from spmld.metrics import log_loss, macro_auc
+from spmld.model_selection.samples import Samples
 from spmld.monitoring import monitor
 from spmld.noise import NoiseRates
 
@@ -34,7 +36,7 @@ def exact_ridge():
 def test_an_update_equals_a_fit_of_the_views_with_the_same_settings():
     model = fitted(views=[exact_ridge()]).update(X[NEW], Y[NEW])
     kept, scaled = model.training_data_, model.transformers_["exact"].transform(X[:500])
-    np.testing.assert_array_equal(kept.X, X[:500])
+    np.testing.assert_array_equal(kept.samples.X, X[:500])
     expected = MaskedRidge(alpha=3.0, tol=1e-10).fit(scaled, Y[:500])
     np.testing.assert_allclose(model.estimators_["exact"].coef_, expected.coef_, atol=1e-7)
     for fold, estimator in enumerate(kept.estimators["exact"]):
@@ -77,10 +79,10 @@ def test_sparse_and_dense_samples_can_be_mixed():
     positive = np.maximum(X, 0)
     sparse = fitted(sp.csr_array(positive[OLD])).update(positive[NEW], Y[NEW])
     expected = fitted(sp.csr_array(positive[OLD])).update(sp.csr_array(positive[NEW]), Y[NEW])
-    assert sp.issparse(sparse.training_data_.X)
+    assert sp.issparse(sparse.training_data_.samples.X)
     np.testing.assert_array_equal(sparse.predict_proba(TEST), expected.predict_proba(TEST))
     single = fitted(positive[OLD].astype(np.float32)).update(sp.csr_array(positive[NEW]), Y[NEW])
-    assert single.training_data_.X.dtype == np.float32
+    assert single.training_data_.samples.X.dtype == np.float32
 
 
 def test_a_loaded_model_is_updated_in_the_same_way(tmp_path):
@@ -102,7 +104,7 @@ def test_probabilities_follow_the_frequencies_of_new_samples():
     rows = np.concatenate([rows[rows >= 300]] * 2 + [rows])
     jitter = 0.3 * np.random.default_rng(0).normal(size=(len(rows), X.shape[1]))
     model.update(X[rows] + jitter, Y.iloc[rows])
-    p, kept = model.predict_proba(model.training_data_.X)[:, 0], model.training_data_.signs[:, 0]
+    p, kept = model.predict_proba(model.training_data_.samples.X)[:, 0], model.training_data_.samples.signs[:, 0]
     assert abs(p[kept != 0].mean() - (kept[kept != 0] > 0).mean()) < 0.03
     assert model.predict_proba(TEST)[:, 0].mean() > before + 0.03
     assert test.any()
@@ -125,7 +127,8 @@ def test_corrections_reach_the_quality_of_correct_labels():
 
 def kept(signs, trusted):
     signs = np.array(signs, dtype=np.int8)
-    return KeptData(None, signs, signs != 0, np.array(trusted), np.zeros((*signs.shape, 0)), None, None, {})
+    samples = Samples(np.empty((len(signs), 0)), Labels(signs, SIGNS, trusted=np.array(trusted)), signs != 0)
+    return KeptData(samples, np.zeros((*signs.shape, 0), dtype=bool), np.zeros(len(signs), dtype=int), np.array([]), {})
 
 
 def test_noise_rates_decrease_by_the_corrected_errors():
@@ -199,7 +202,7 @@ def test_one_label_in_its_own_words():
     words = np.where(Y["a"] == 1, "yes", "no")
     model = fitted(Y=words[OLD]).update(X[300:310], ["yes"] * 10)
     assert set(model.predict(TEST)) == {"yes", "no"}
-    assert (model.training_data_.signs[300:] == 1).all()
+    assert (model.training_data_.samples.signs[300:] == 1).all()
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,8 @@ from spmld.annotators.consensus import Consensus, find_consensus
 from spmld.core.scaling import scaled
 from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS
-from spmld.model_selection.cross_fitting import CrossFit, make_folds
+from spmld.model_selection.cross_fitting import CrossFit
+from spmld.model_selection.folds import make_folds
 from spmld.model_selection.linear import search_logistic
 from spmld.model_selection.samples import Samples
 from spmld.noise import NoiseRates, PooledCalibration

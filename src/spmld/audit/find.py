@@ -22,8 +22,8 @@ from spmld.estimators.noise_scores import MAX_SEED, default_boosting, fit_noise_
 from spmld.estimators.outputs import log_odds
 from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS
-from spmld.model_selection.cross_fitting import CrossFit, Fold, cross_fit, make_folds
-from spmld.model_selection.identical_samples import identical_groups
+from spmld.model_selection.cross_fitting import CrossFit, cross_fit
+from spmld.model_selection.folds import Fold, identical_groups, make_folds
 from spmld.model_selection.samples import Samples
 
 

@@ -1,6 +1,6 @@
 """SelfPacedEnsemble, the parts of it that users call, and predictions that follow a hierarchy."""
 
-from spmld.ensemble.dependency import DependencyCorrection
+from spmld.ensemble.correction import DependencyCorrection
 from spmld.ensemble.ensemble import SelfPacedEnsemble
 from spmld.ensemble.hierarchical import HierarchicalClassifier
 from spmld.ensemble.views import View

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from spmld.ensemble.weighting import Scores
+from spmld.ensemble.formula import Scores
 from spmld.estimators.masked_boosting import MaskedBoosting
 from spmld.estimators.trees import Trees
 from spmld.model_selection.cross_fitting import CrossFit
+from spmld.model_selection.folds import Fold
 from spmld.noise import NoiseRates
 
 N_PARTS = 4
@@ -107,8 +108,10 @@ class CompletionTrees(BaseEstimator):
             weights = np.concatenate([np.where(hide, entry_weight, 0.0)[rows] for hide in hidden])
             return booster.boost(X, targets, weights, np.concatenate([start[rows] for start in starts]), loss)
 
-        def predict(trees: Trees, test: NDArray[np.intp]) -> Scores:
+        def predict(fold: Fold) -> Scores:
             """Return the scores of the hidden entries of a fold for each number of trees."""
+            train, test = fold
+            trees = boost(train)
             values = np.zeros((len(test), len(STAGES), n_labels))
             for hide, labels, start in zip(hidden, shown, starts, strict=True):
                 features = _features(scores, labels)[test]
@@ -116,8 +119,8 @@ class CompletionTrees(BaseEstimator):
                     values[:, i] += np.where(hide[test], start[test] + trees.first(n).scores(features), 0.0)
             return values
 
-        parts = cross.run(lambda train, test: predict(boost(train), test))
-        held_out = dict(zip(STAGES, np.moveaxis(cross.assemble(parts), 1, 0), strict=True))
+        predicted = cross.assemble(cross.over(predict, cross.folds))
+        held_out = dict(zip(STAGES, np.moveaxis(predicted, 1, 0), strict=True))
         self.losses_ = {
             n: float(np.average(loss.value(signs.astype(float), values), weights=entry_weight * (signs != 0)))
             for n, values in held_out.items()

@@ -2,42 +2,49 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from threading import Lock
-from typing import Any, ClassVar, Literal
+from functools import partial
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import arrays_to_numpy, contiguous, move, on_accelerator, to_device
 from spmld._threads import Map, thread_map
 from spmld._validation import Fraction, NonNegative, PositiveInt, RandomState, Rate, UnitInterval
 from spmld.cluster.samples import ClusterSamples
 from spmld.core.losses import logistic
-from spmld.ensemble.folds import learned_entries, split_samples
-from spmld.ensemble.formula import EnsembleFormula, ViewTerm
-from spmld.ensemble.score_correction import ScoreCorrection
-from spmld.ensemble.updating import NOISE_PARAMETERS, KeptData, UpdateMixin
-from spmld.ensemble.view_fitting import (
-    Trimming,
-    check_keep_fraction,
-    choose_trimming,
+from spmld.ensemble.correction import ScoreCorrection, calibrated_rows, learned_entries
+from spmld.ensemble.formula import MAX_CALIBRATED, EnsembleFormula, ViewMixture, ViewTerm, view_weights
+from spmld.ensemble.trimming import Trimming, check_keep_fraction, choose_trimming
+from spmld.ensemble.updating import NOISE_PARAMETERS, KeptData, updated_ensemble
+from spmld.ensemble.views import (
+    ALPHAS,
+    CS,
+    N_TREES,
+    VIEWS,
+    View,
+    check_views,
+    default_views,
     fit_linear_part,
     fit_transformers,
     fit_views,
+    make_views,
+    search_views,
+    uses_graph,
 )
-from spmld.ensemble.views import ALPHAS, CS, N_TREES, VIEWS, View, check_views, default_views, make_views, uses_graph
-from spmld.ensemble.weighting import MAX_CALIBRATED, Scores, ViewMixture, calibrated_rows, view_weights
 from spmld.estimators.base import MultiLabelEstimator
 from spmld.estimators.noise_scores import MAX_SEED, default_boosting, fit_noise_scores
 from spmld.estimators.progress import report_progress
 from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS
 from spmld.model_selection.cross_fitting import CrossFit, fit_samples
-from spmld.model_selection.held_out_loss import HeldOutLoss
-from spmld.model_selection.path_search import Params, PathResult, search_path, spacing
+from spmld.model_selection.folds import split_samples
+from spmld.model_selection.path_search import HeldOutLoss, PathResult, spacing
 from spmld.model_selection.samples import Samples
 from spmld.model_selection.thresholds import DecisionOption, DecisionRule, label_decisions
 from spmld.monitoring.reference import make_reference
@@ -49,7 +56,7 @@ MAX_SEARCHED = 20_000
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
+class SelfPacedEnsemble(MultiLabelEstimator):
     r"""Self-paced multi-label ensemble that selects its settings on held-out observed labels.
 
     1. Noise rates are estimated from out-of-fold scores of logistic regression, see `spmld.noise.estimate_noise`. They
@@ -173,7 +180,7 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
     reference_ : spmld.monitoring.Reference
         Summary of the training data for `spmld.monitoring.monitor`, if there is a linear view.
     training_data_ : KeptData or None
-        The training data with their out-of-fold scores, if `keep_data`.
+        The training data with the estimators of the folds, if `keep_data`.
     cv_results_ : list of dict
         A record for each setting: "part" (the name of a view), "choice" and "loss", the held-out loss.
 
@@ -235,6 +242,52 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
         """Return True: verified entries are never trimmed, and determine noise rates and the calibration."""
         return True
 
+    def update(
+        self,
+        X: Any,
+        y: Any = None,
+        mask: Any = None,
+        entry_weight: Any = None,
+        trusted: Any = None,
+        *,
+        samples: Any = None,
+    ) -> Self:
+        """Update the model with new samples, corrected labels or new labels.
+
+        The settings of the views and their transformers stay the same. The views are fitted to all samples, and to the
+        training samples of each fold, so that their weights, the correction for label dependencies, the calibration,
+        the decisions and the summary for monitoring are those of all samples, as in `fit`. The fits are fast: linear
+        views start from their coefficients, and the trees of the view "boosting" keep their decisions and get new
+        leaves. Noise rates decrease by the errors that are corrected. Trimmed entries stay trimmed, unless they are
+        corrected, verified or weighted. If an error is raised, the model does not change.
+
+        Parameters
+        ----------
+        X, y, mask, entry_weight, trusted
+            As in `fit`. If labels have names, in `fit` and here, `y` may have new labels, and labels of the model that
+            it does not have are missing.
+        samples : array-like of int of shape (n_samples,), optional
+            Index of the training sample of each row whose labels are corrected, -1 for a new sample. By default, all
+            samples are new. Observed entries of `y` replace the labels; features of training samples do not change.
+            New samples follow the others in `training_data_`, in their order.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> from spmld import SelfPacedEnsemble
+        >>> from spmld.datasets import make_planted
+        >>> data = make_planted(n_samples=400, random_state=0)
+        >>> model = SelfPacedEnsemble(views=("ridge", "linear"), keep_data=True, random_state=0)
+        >>> model.fit(data.X[:300], data.Y[:300]).update(data.X[300:], data.Y[300:]).training_data_.samples.shape
+        (400, 30, 12)
+        """
+        check_is_fitted(self)
+        self.__dict__.update(updated_ensemble(self, X, y, mask, entry_weight, trusted, samples).__dict__)
+        return self
+
     def _check_parameters(self) -> None:
         check_views(self.views, self.Cs, self.alphas, self.n_trees)
         HeldOutLoss(self.scoring)
@@ -252,33 +305,32 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
         label_decisions(self.decision, samples.shape[2], samples.labels.names)
         samples = replace(samples, labels=replace(samples.labels, classes=SIGNS, one_dimensional=False))
         searched = samples if isinstance(samples, Samples) else samples.sample(MAX_SEARCHED)
+        searched = replace(searched, X=self._to_device(searched.X), feature_names=None)
+        rng = check_random_state(self.random_state)
+        views = self._choose_views(searched)
+        self.transformers_, features = fit_transformers(views, searched, rng)
+        views = {name: view.with_seed(rng).with_params(device=self.device) for name, view in views.items()}
+        folds, self.n_repeated_samples_ = split_samples(self.cv, searched, rng.randint(MAX_SEED))
+        check_keep_fraction(self.keep_fraction, len(folds))
         n_jobs = effective_n_jobs(self.n_jobs)
-        # Views wait for their fits, which are distributed over `n_jobs` threads.
+        loss = HeldOutLoss(self.scoring)
+        costly = [name for name, view in views.items() if view.costly]
+        # The six steps of the class. Views wait for their fits, which are distributed over `n_jobs` threads.
         with thread_map(n_jobs) as over, thread_map(len(VIEWS) if n_jobs > 1 else 1) as over_views:
-            self._fit_searched(searched, over, over_views)
+            cross = CrossFit(folds, searched.shape[0], over)
+            fitted = self._estimate_noise(views, features, cross, rng)
+            rates = dict(zip(NOISE_PARAMETERS, self._rates(), strict=True))
+            views = {name: view.with_params(**rates) for name, view in views.items()}
+            report = partial(report_progress, self)
+            results, self.cv_results_ = search_views(views, features, cross, loss, fitted, report, over_views)
+            noisy = self.noise_.identified
+            trimming = choose_trimming(results, features, cross, loss, self.keep_fraction, costly=costly, noisy=noisy)
+            self._seed = rng.randint(MAX_SEED)
+            self._fit_formula(searched, features, cross, results, trimming, over_views)
+        self.params_ = {name: result.params for name, result in results.items()}
+        self.training_data_ = KeptData.from_fit(searched, cross, results, trimming) if self.keep_data else None
         if isinstance(samples, ClusterSamples):
             self._fit_on_cluster(samples)
-
-    def _fit_searched(self, samples: Samples, over: Map, over_views: Map) -> None:
-        """Search the settings of the views, and fit all parts to samples in memory."""
-        rng = check_random_state(self.random_state)
-        samples = replace(samples, X=self._to_device(samples.X), feature_names=None)
-        views = self._choose_views(samples)
-        self.transformers_, features = fit_transformers(views, samples, rng)
-        views = {name: view.with_seed(rng).with_params(device=self.device) for name, view in views.items()}
-        folds, self.n_repeated_samples_ = split_samples(self.cv, samples, rng.randint(MAX_SEED))
-        check_keep_fraction(self.keep_fraction, len(folds))
-        cross = CrossFit(folds, samples.shape[0], over)
-        fitted = self._estimate_noise(views, features, cross, rng)
-        rates = dict(zip(NOISE_PARAMETERS, self._rates(), strict=True))
-        views = {name: view.with_params(**rates) for name, view in views.items()}
-        loss = HeldOutLoss(self.scoring)
-        results = self._search_paths(views, features, cross, loss, fitted, over_views)
-        noisy = self.noise_.identified
-        trimming = choose_trimming(views, results, features, cross, loss, self.keep_fraction, noisy=noisy)
-        self._seed = rng.randint(MAX_SEED)
-        self._combine_views(results, samples, features, cross, trimming, over_views)
-        self.training_data_ = KeptData.from_fit(samples, cross, results, trimming) if self.keep_data else None
 
     def _choose_views(self, samples: Samples) -> dict[str, View]:
         """Return the views that suit the size of the data."""
@@ -288,46 +340,12 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
         default = VIEWS[:3] if on_accelerator(samples.X) else default_views(n, d, l)
         return self._make_views(default, label_graph=label_graph)
 
-    def _combine_views(
-        self,
-        results: Mapping[str, PathResult],
-        samples: Samples,
-        features: Mapping[str, Samples],
-        cross: CrossFit,
-        trimming: Trimming,
-        over_views: Map = map,
-        start: Mapping[str, Any] | None = None,
-    ) -> None:
-        """Fit the views to all samples, from `start`; weigh and correct their scores, and summarize the samples."""
-        rng = check_random_state(self._seed)
-        device = str(samples.X.device) if on_accelerator(samples.X) else self.device
-        self.keep_fraction_ = trimming.keep_fraction
-        self.view_weights_ = view_weights({name: result.loss for name, result in results.items()})
-        self.estimators_, scores = fit_views(results, features, cross, trimming, over_views, start)
-        self.mixture_ = ViewMixture(weights=self.view_weights_).fit(scores, samples.signs, samples.weights, cross.over)
-        mixed = self.mixture_.combine(scores)
-        self._fit_correction(mixed, samples, cross, rng.randint(MAX_SEED), device)
-        self.self_paced_weights_ = trimming.kept.astype(float)
-        self.out_of_fold_scores_ = self.correction_.formula_.apply(mixed)
-        # With many samples, the corrections and calibrations are fitted to these only.
-        self.out_of_fold_scores_[calibrated_rows(samples)] = self.correction_.held_out_scores_
-        self.__dict__.pop("reference_", None)
-        self._set_reference(samples, features, cross, results, rng)
-
-    def _fit_on_cluster(self, samples: ClusterSamples) -> None:
-        """Fit the views that accept Dask collections to all samples, with the settings that were found on a sample."""
-        views = self._make_views(VIEWS)
-        for name, fitted in self.estimators_.items():
-            if getattr(fitted, "fits_collections", False):
-                features = samples.transformed(self.transformers_[name], views[name].dtype)
-                self.estimators_[name] = arrays_to_numpy(fit_samples(clone(fitted), features))
-
-    def _rates(self) -> NoiseRates:
-        return NoiseRates(self.false_positive_rate_, self.false_negative_rate_)
-
     def _to_device(self, X: Any) -> Any:
         X = contiguous(X)
         return X if sp.issparse(X) else to_device(X, self.device)
+
+    def _rates(self) -> NoiseRates:
+        return NoiseRates(self.false_positive_rate_, self.false_negative_rate_)
 
     def _estimate_noise(
         self, views: Mapping[str, View], features: Mapping[str, Samples], cross: CrossFit, rng: np.random.RandomState
@@ -338,10 +356,10 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
         estimate did not need them.
         """
         samples = features["linear" if "linear" in features else next(iter(features))]
-        boosting = [clone(views["boosting"].estimator) for _ in cross.folds] if "boosting" in views else []
-        if not boosting and isinstance(self.views, str):
-            boosting = default_boosting(samples, len(cross.folds), rng)
-        scores, alternatives = fit_noise_scores(samples, cross, boosting=boosting, device=self.device)
+        trees = [clone(views["boosting"].estimator) for _ in cross.folds] if "boosting" in views else []
+        if not trees and isinstance(self.views, str):
+            trees = default_boosting(samples, len(cross.folds), rng)
+        scores, alternatives = fit_noise_scores(samples, cross, boosting=trees, device=self.device)
         rows = calibrated_rows(samples)
         given = self.false_positive_rate, self.false_negative_rate
         self.noise_ = estimate_noise(
@@ -352,83 +370,70 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
             certain_negatives=given[1] == 0,
         )
         self.false_positive_rate_, self.false_negative_rate_ = with_given_rates(self.noise_.rates, *given)
-        return {"boosting": boosting} if "boosting" in views and not any(rate.any() for rate in self._rates()) else {}
+        return {"boosting": trees} if "boosting" in views and not any(rate.any() for rate in self._rates()) else {}
 
-    def _search_paths(
-        self,
-        views: Mapping[str, View],
-        features: Mapping[str, Samples],
-        cross: CrossFit,
-        loss: HeldOutLoss,
-        fitted: Mapping[str, Any],
-        over_views: Map,
-    ) -> dict[str, PathResult]:
-        """Return the best setting of each view, starting from the estimators in `fitted`."""
-        self.cv_results_: list[dict[str, Any]] = []
-        lock = Lock()
-
-        def search(name: str) -> PathResult:
-            def record(params: Params, held_out: float) -> bool:
-                result = {"part": name, "choice": params, "loss": held_out}
-                with lock:
-                    self.cv_results_.append(result)
-                    return report_progress(self, result)
-
-            view = views[name]
-            models = fitted.get(name) or [clone(view.estimator) for _ in cross.folds]
-            return search_path(models, view.path, features[name], cross, loss, start=view.start, record=record)
-
-        results = dict(zip(views, over_views(search, views), strict=True))
-        order = list(views)
-        self.cv_results_.sort(key=lambda result: order.index(result["part"]))
-        self.params_ = {name: result.params for name, result in results.items()}
-        return results
-
-    def _fit_correction(self, scores: Scores, samples: Samples, cross: CrossFit, seed: int, device: str | None) -> None:
-        """Fit the correction for label dependencies, the calibration and the rule for decisions."""
-        rows = calibrated_rows(samples)
-        labels = samples.labels[rows]
-        known = np.where(np.isnan(self.class_prior_), labels.signs, labels.signs > 0)  # no weak negatives
-        learned = learned_entries(samples.signs, cross)[rows]
-        self.correction_ = ScoreCorrection(
-            dependency_weight=self.dependency_weight,
-            completion_weight=self.completion_weight,
-            completion=self.completion,
-            random_state=seed,
-            decision=self.decision,
-            device=device,
-        ).fit(
-            scores[rows],
-            labels,
-            samples.weights[rows],
-            CrossFit.of(cross.number[rows], cross.over),
-            learned,
-            known=Labels(known, SIGNS),
-            rates=self._rates(),
-        )
-        self.label_dependencies_ = self.correction_.dependency_.label_dependencies_
-
-    def _set_reference(
+    def _fit_formula(
         self,
         samples: Samples,
         features: Mapping[str, Samples],
         cross: CrossFit,
         results: Mapping[str, PathResult],
-        rng: np.random.RandomState,
+        trimming: Trimming,
+        over_views: Map = map,
+        start: Mapping[str, Any] | None = None,
     ) -> None:
-        """Summarize the samples for `spmld.monitoring.monitor`, with a linear view."""
-        n = samples.shape[0]
+        """Fit the views to all samples, from `start`; weigh and correct their scores, and summarize the samples."""
+        rng = check_random_state(self._seed)
+        self.keep_fraction_ = trimming.keep_fraction
+        self.self_paced_weights_ = trimming.kept.astype(float)
+        self.estimators_, scores = fit_views(results, features, cross, trimming, over_views, start)
+        self.view_weights_ = view_weights({name: result.loss for name, result in results.items()})
+        self.mixture_ = ViewMixture(weights=self.view_weights_).fit(scores, samples.signs, samples.weights, cross.over)
+        mixed = self.mixture_.combine(scores)
+        known = np.where(np.isnan(self.class_prior_), samples.signs, samples.signs > 0)  # no weak negatives
+        learned = learned_entries(samples.signs, cross)
+        rows = calibrated_rows(samples)
+        self.correction_ = ScoreCorrection(
+            dependency_weight=self.dependency_weight,
+            completion_weight=self.completion_weight,
+            completion=self.completion,
+            random_state=rng.randint(MAX_SEED),
+            decision=self.decision,
+            device=str(samples.X.device) if on_accelerator(samples.X) else self.device,
+        ).fit(
+            mixed[rows],
+            samples.labels[rows],
+            samples.weights[rows],
+            CrossFit.of(cross.number[rows], cross.over),
+            learned[rows],
+            known=Labels(known[rows], SIGNS),
+            rates=self._rates(),
+        )
+        self.label_dependencies_ = self.correction_.dependency_.label_dependencies_
+        self.out_of_fold_scores_ = self.correction_.formula_.apply(mixed)
+        # With many samples, the corrections and calibrations are fitted to these only.
+        self.out_of_fold_scores_[rows] = self.correction_.held_out_scores_
+        self.__dict__.pop("reference_", None)
         # The samples of a fold are not random if identical samples, or those of a group, are in the same fold.
-        left_out = rng.permutation(n) % len(cross.folds) == 0
+        left_out = rng.permutation(len(mixed)) % len(cross.folds) == 0
         coef = fit_linear_part(results, features, self.transformers_, left_out)
-        if coef is None:
-            return
-        rows = slice(None, None, spacing(n, MAX_CALIBRATED))  # more samples would take long and change little
-        signs = samples.signs[rows]
-        known = np.where(np.isnan(self.class_prior_), signs, signs > 0)  # no weak negatives
-        labels = Labels((known * learned_entries(samples.signs, cross)[rows]).astype(np.int8), SIGNS)
+        if coef is not None:
+            self._set_reference(samples.X, (known * learned).astype(np.int8), coef, left_out)
+
+    def _set_reference(self, X: Any, signs: NDArray[np.int8], coef: NDArray[Any], left_out: NDArray[np.bool_]) -> None:
+        """Summarize the samples for `spmld.monitoring.monitor`, by a linear model that some were left out of."""
+        rows = slice(None, None, spacing(len(signs), MAX_CALIBRATED))  # more would take long and change little
         predicted = self._margins(self.out_of_fold_scores_[rows]) > 0
-        self.reference_ = make_reference(samples.X[rows], labels, predicted, coef=coef, held_out=left_out[rows])
+        labels = Labels(signs[rows], SIGNS)
+        self.reference_ = make_reference(X[rows], labels, predicted, coef=coef, held_out=left_out[rows])
+
+    def _fit_on_cluster(self, samples: ClusterSamples) -> None:
+        """Fit the views that accept Dask collections to all samples, with the settings that were found on a sample."""
+        views = self._make_views(VIEWS)
+        for name, fitted in self.estimators_.items():
+            if getattr(fitted, "fits_collections", False):
+                features = samples.transformed(self.transformers_[name], views[name].dtype)
+                self.estimators_[name] = arrays_to_numpy(fit_samples(clone(fitted), features))
 
     def _scores(self, X: Any) -> Any:
         formula = self.formula_

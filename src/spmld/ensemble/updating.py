@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import (
     arrays_to_numpy,
@@ -21,23 +20,19 @@ from spmld._arrays import (
 )
 from spmld._io import shorten
 from spmld._threads import Map, thread_map
-from spmld.ensemble.folds import fold_indices
-from spmld.ensemble.view_fitting import Trimming
+from spmld.ensemble.trimming import Trimming
 from spmld.ensemble.views import VIEWS, View, set_accepted
 from spmld.estimators.inputs import check_features, check_labels, check_weights
 from spmld.labels import Labels
-from spmld.labels.encoding import SIGNS, mark_trusted
+from spmld.labels.encoding import mark_trusted
 from spmld.labels.single_class import find_single_class, list_labels
 from spmld.model_selection.cross_fitting import CrossFit, cross_fit_scores
-from spmld.model_selection.held_out_loss import HeldOutLoss
-from spmld.model_selection.identical_samples import group_identical, hash_samples
-from spmld.model_selection.path_search import MIN_LOSS, HeldOut, PathResult
+from spmld.model_selection.folds import group_identical, hash_samples
+from spmld.model_selection.path_search import MIN_LOSS, HeldOut, HeldOutLoss, PathResult
 from spmld.model_selection.samples import Samples
 from spmld.noise import NoiseRates
 
 NOISE_PARAMETERS = ("false_positive_rate", "false_negative_rate")
-_OF_ENTRIES = ("signs", "weights", "trusted", "trimmed")
-_OF_SAMPLES = (*_OF_ENTRIES, "fold", "sample_names")
 
 
 @dataclass(frozen=True)
@@ -46,12 +41,8 @@ class KeptData:
 
     Attributes
     ----------
-    X : array or sparse matrix of shape (n_samples, n_features)
-        Features.
-    signs, weights : ndarray of shape (n_samples, n_labels)
-        Labels and weights of the entries; 0 where missing.
-    trusted : ndarray of bool of shape (n_samples, n_labels)
-        Verified entries.
+    samples : Samples
+        Training samples.
     trimmed : ndarray of bool of shape (n_samples, n_labels, n_fits)
         Entries that are left out in the fit of each fold and, at the end, of all samples; no fits without trimming.
     fold : ndarray of shape (n_samples,)
@@ -66,10 +57,7 @@ class KeptData:
     See `SelfPacedEnsemble.update`.
     """
 
-    X: Any
-    signs: NDArray[np.int8]
-    weights: NDArray[Any]
-    trusted: NDArray[np.bool_]
+    samples: Samples
     trimmed: NDArray[np.bool_]
     fold: NDArray[np.integer[Any]]
     sample_names: NDArray[np.str_]
@@ -80,31 +68,58 @@ class KeptData:
         cls, samples: Samples, cross: CrossFit, results: Mapping[str, PathResult], trimming: Trimming
     ) -> "KeptData":
         """Return the data of a fit."""
-        signs, weights, trusted = samples.signs, samples.weights, samples.labels.trusted
-        trusted = np.zeros(signs.shape, dtype=bool) if trusted is None else trusted
         fits = [] if trimming.fold_weights is None else [*trimming.fold_weights, trimming.kept]
-        trimmed = np.stack([kept == 0 for kept in fits], axis=2) if fits else np.zeros((*signs.shape, 0), dtype=bool)
-        names, models = np.full(len(signs), ""), fold_models(results)
-        return cls(features_to_numpy(samples.X), signs, weights, trusted, trimmed, cross.number, names, models)
+        trimmed = np.zeros((*samples.signs.shape, len(fits)), dtype=bool)
+        for k, kept in enumerate(fits):
+            trimmed[..., k] = kept == 0
+        samples = replace(samples, X=features_to_numpy(samples.X))
+        return cls(samples, trimmed, cross.number, np.full(len(trimmed), ""), fold_models(results))
+
+    def like(self, samples: Samples) -> "KeptData":
+        """Return the data of other samples, of which no entries are trimmed, in the first fold."""
+        n, l = samples.labels.shape
+        trimmed = np.zeros((n, l, self.trimmed.shape[2]), dtype=bool)
+        return KeptData(samples, trimmed, np.zeros(n, dtype=self.fold.dtype), np.full(n, ""), {})
+
+    @property
+    def trusted(self) -> NDArray[np.bool_]:
+        """Verified entries."""
+        labels = self.samples.labels
+        return np.zeros(labels.shape, dtype=bool) if labels.trusted is None else labels.trusted
+
+    def entries(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays with a value, or several ones, for each entry."""
+        samples = self.samples
+        return {"signs": samples.signs, "weights": samples.weights, "trusted": self.trusted, "trimmed": self.trimmed}
+
+    def with_entries(
+        self, signs: NDArray[Any], weights: NDArray[Any], trusted: NDArray[np.bool_], trimmed: NDArray[np.bool_]
+    ) -> "KeptData":
+        """Return the data with other arrays for the entries."""
+        labels = replace(self.samples.labels, signs=signs, trusted=trusted if trusted.any() else None)
+        return replace(self, samples=replace(self.samples, labels=labels, weights=weights), trimmed=trimmed)
 
     def with_labels(self, places: Sequence[int], n_labels: int) -> "KeptData":
         """Return the data with labels at their places among all labels; others are missing."""
-        placed: dict[str, Any] = {name: place_columns(getattr(self, name), places, n_labels) for name in _OF_ENTRIES}
-        return replace(self, **placed)
+        placed = {name: place_columns(values, places, n_labels) for name, values in self.entries().items()}
+        return self.with_entries(**placed)
 
     def correct(self, index: NDArray[np.intp], new: "KeptData") -> "KeptData":
         """Return the data in which observed entries of other data replace those of the samples `index`, if not -1.
 
         An entry with the same label stays as it is, also trimmed or verified, unless it is verified or has a weight.
         """
-        rows, changed = np.flatnonzero(index >= 0), {}
-        differs, is_weighted = new.signs[rows] != self.signs[index[rows]], new.weights.dtype != bool
-        at, labels = np.nonzero((new.signs[rows] != 0) & (differs | new.trusted[rows] | is_weighted))
-        for name in _OF_ENTRIES:
-            old, values = getattr(self, name), getattr(new, name)
-            changed[name] = old.astype(np.result_type(old, values))
-            changed[name][index[rows[at]], labels] = values[rows[at], labels]
-        return replace(self, **changed)
+        rows = np.flatnonzero(index >= 0)
+        signs = new.samples.signs[rows]
+        differs = signs != self.samples.signs[index[rows]]
+        is_weighted = new.samples.weights.dtype != bool
+        at, labels = np.nonzero((signs != 0) & (differs | new.trusted[rows] | is_weighted))
+        values = new.entries()
+        changed = {}
+        for name, old in self.entries().items():
+            changed[name] = old.astype(np.result_type(old, values[name]))
+            changed[name][index[rows[at]], labels] = values[name][rows[at], labels]
+        return self.with_entries(**changed)
 
     def append(self, new: "KeptData", chosen: NDArray[np.bool_]) -> "KeptData":
         """Return the data with the chosen samples of other data.
@@ -112,18 +127,20 @@ class KeptData:
         A sample that is identical to one of these data is in the same fold. The fold of another one depends on its
         features only, so that the order of new samples does not matter.
         """
-        X = join_rows([self.X, new.X[chosen]])
-        rows: dict[str, Any] = {
-            name: np.concatenate([getattr(self, name), getattr(new, name)[chosen]]) for name in _OF_SAMPLES
-        }
-        hashes, n = hash_samples(X), len(self.signs)
-        first, hashed = group_identical(hashes)[0][n:], hashes[n:] % np.uint64(self.fold.max() + 1)
-        rows["fold"][n:] = np.where(first < n, rows["fold"][first], hashed)
-        return replace(self, X=X, **rows)
+        n = len(self.fold)
+        X = join_rows([self.samples.X, new.samples.X[chosen]])
+        hashes = hash_samples(X)
+        first, _ = group_identical(hashes)
+        fold = np.append(self.fold, np.zeros(np.count_nonzero(chosen), dtype=self.fold.dtype))
+        fold[n:] = np.where(first[n:] < n, fold[first[n:]], hashes[n:] % np.uint64(self.fold.max() + 1))
+        added = new.entries()
+        entries = {name: np.concatenate([old, added[name][chosen]]) for name, old in self.entries().items()}
+        data = replace(self, samples=replace(self.samples, X=X)).with_entries(**entries)
+        return replace(data, fold=fold, sample_names=np.append(self.sample_names, new.sample_names[chosen]))
 
     def fit_weights(self) -> list[Any]:
         """Return the weights of the entries in the fit of each fold and of all samples; empty without trimming."""
-        return [self.weights * ~self.trimmed[..., k] for k in range(self.trimmed.shape[2])]
+        return [self.samples.weights * ~self.trimmed[..., k] for k in range(self.trimmed.shape[2])]
 
 
 def fold_models(results: Mapping[str, PathResult]) -> dict[str, list[Any]]:
@@ -203,9 +220,11 @@ def corrected_rates(rates: NoiseRates, old: KeptData, new: KeptData) -> NoiseRat
     """
     changed = []
     for rate, observed in zip(rates, (1, -1), strict=True):
-        unverified, true = (old.signs != 0) & ~old.trusted, new.signs == -observed
-        n_corrected = (unverified & true & (old.signs == observed)).sum()
-        n_entries, n_left = (unverified & true).sum(axis=0), (unverified & true & ~new.trusted).sum()
+        unverified = old.samples.labels.observed & ~old.trusted
+        true = new.samples.signs == -observed
+        n_corrected = (unverified & true & (old.samples.signs == observed)).sum()
+        n_entries = (unverified & true).sum(axis=0)
+        n_left = (unverified & true & ~new.trusted).sum()
         n_errors = max(float(rate @ n_entries), float(n_corrected), 1e-12)
         factor = (1 - n_corrected / n_errors) * n_entries.sum() / max(n_left, 1)
         changed.append(rate * min(factor, 1.0))
@@ -230,110 +249,64 @@ def check_negatives(labels: Labels, old_signs: NDArray[np.int8], class_prior: ND
         )
 
 
-class UpdateMixin:
-    """The method `update` of `SelfPacedEnsemble`."""
+def updated_ensemble(ensemble: Any, X: Any, y: Any, mask: Any, entry_weight: Any, trusted: Any, samples: Any) -> Any:
+    """Return an ensemble that is updated by the arguments of `SelfPacedEnsemble.update`."""
+    kept = ensemble.training_data_
+    if kept is None:
+        raise ValueError(
+            "update needs the training data, which the model does not have; fit it with keep_data=True, or fit a "
+            "model to the old and the new samples"
+        )
+    if is_collection(X):
+        raise ValueError("update needs X in memory; fit a model to the collection of all samples")
+    X = like_features(check_features(ensemble, X, reset=False), kept.samples.X)
+    labels, weights = check_weights(entry_weight, check_labels(ensemble, X, y, mask, classes=ensemble.classes_))
+    labels = mark_trusted(labels, trusted)
+    n_known = ensemble.n_labels_
+    index = check_samples(samples, labels.shape[0], len(kept.fold))
+    names, places = place_labels(labels.names, ensemble._labels.names, (labels.shape[1], n_known))
+    new = kept.like(Samples(X, labels, weights)).with_labels(places, len(names))
+    old = kept.with_labels(range(n_known), len(names))
+    corrected = old.correct(index, new)
+    data = corrected.append(new, index < 0)
+    every = replace(ensemble._labels, signs=data.samples.signs)
+    if every.names is not None:
+        every = replace(every, names=names)
+    check_negatives(every, old.samples.signs, ensemble.class_prior_)
+    updated = copy(ensemble)
+    updated.class_prior_ = np.full(len(names), np.nan)
+    extended = (np.append(rate, np.full(len(names) - n_known, rate.mean())) for rate in ensemble._rates())
+    rates = corrected_rates(NoiseRates(*extended), old, corrected)
+    updated.false_positive_rate_, updated.false_negative_rate_ = rates
+    labels = replace(data.samples.labels, names=every.names)
+    with thread_map(ensemble.n_jobs) as over:
+        refit(updated, replace(data, samples=replace(data.samples, labels=labels)), over)
+    updated._set_labels(every)
+    return updated
 
-    training_data_: KeptData | None
 
-    def update(
-        self: Any,
-        X: Any,
-        y: Any = None,
-        mask: Any = None,
-        entry_weight: Any = None,
-        trusted: Any = None,
-        *,
-        samples: Any = None,
-    ) -> Any:
-        """Update the model with new samples, corrected labels or new labels.
-
-        The settings of the views and their transformers stay the same. The views are fitted to all samples, and to the
-        training samples of each fold, so that their weights, the correction for label dependencies, the calibration,
-        the decisions and the summary for monitoring are those of all samples, as in `fit`. The fits are fast: linear
-        views start from their coefficients, and the trees of the view "boosting" keep their decisions and get new
-        leaves. Noise rates decrease by the errors that are corrected. Trimmed entries stay trimmed, unless they are
-        corrected, verified or weighted. If an error is raised, the model does not change.
-
-        Parameters
-        ----------
-        X, y, mask, entry_weight, trusted
-            As in `fit`. If labels have names, in `fit` and here, `y` may have new labels, and labels of the model that
-            it does not have are missing.
-        samples : array-like of int of shape (n_samples,), optional
-            Index of the training sample of each row whose labels are corrected, -1 for a new sample. By default, all
-            samples are new. Observed entries of `y` replace the labels; features of training samples do not change.
-            New samples follow the others in `training_data_`, in their order.
-
-        Returns
-        -------
-        self
-
-        Examples
-        --------
-        >>> from spmld import SelfPacedEnsemble
-        >>> from spmld.datasets import make_planted
-        >>> data = make_planted(n_samples=400, random_state=0)
-        >>> model = SelfPacedEnsemble(views=("ridge", "linear"), keep_data=True, random_state=0)
-        >>> model.fit(data.X[:300], data.Y[:300]).update(data.X[300:], data.Y[300:]).training_data_.signs.shape
-        (400, 12)
-        """
-        check_is_fitted(self)
-        kept = self.training_data_
-        if kept is None:
-            raise ValueError(
-                "update needs the training data, which the model does not have; fit it with keep_data=True, or fit a "
-                "model to the old and the new samples"
-            )
-        if is_collection(X):
-            raise ValueError("update needs X in memory; fit a model to the collection of all samples")
-        X = like_features(check_features(self, X, reset=False), kept.X)
-        labels, weights = check_weights(entry_weight, check_labels(self, X, y, mask, classes=self.classes_))
-        labels = mark_trusted(labels, trusted)
-        (n, l), n_known = labels.shape, self.n_labels_
-        index = check_samples(samples, n, len(kept.signs))
-        names, places = place_labels(labels.names, self._labels.names, (l, n_known))
-        verified = np.zeros((n, l), dtype=bool) if labels.trusted is None else labels.trusted
-        trimmed, fold = np.zeros((n, l, kept.trimmed.shape[2]), dtype=bool), np.zeros(n, dtype=kept.fold.dtype)
-        new = KeptData(X, labels.signs, weights, verified, trimmed, fold, np.full(n, ""), {})
-        old, new = kept.with_labels(range(n_known), len(names)), new.with_labels(places, len(names))
-        corrected = old.correct(index, new)
-        data = corrected.append(new, index < 0)
-        every = replace(self._labels, signs=data.signs, names=None if self._labels.names is None else names)
-        check_negatives(every, old.signs, self.class_prior_)
-        updated = copy(self)
-        updated.class_prior_ = np.full(len(names), np.nan)
-        extended = (np.append(rate, np.full(len(names) - n_known, rate.mean())) for rate in self._rates())
-        rates = corrected_rates(NoiseRates(*extended), old, corrected)
-        updated.false_positive_rate_, updated.false_negative_rate_ = rates
-        with thread_map(self.n_jobs) as over:
-            updated._refit(data, every, over)
-        updated._set_labels(every)
-        self.__dict__.update(updated.__dict__)
-        return self
-
-    def _refit(self: Any, kept: KeptData, labels: Labels, over: Map) -> None:
-        """Fit the views and the correction with their settings."""
-        X, features, results, fits = self._to_device(kept.X), {}, {}, kept.fit_weights()
-        labels = Labels(labels.signs, SIGNS, labels.names, trusted=kept.trusted if kept.trusted.any() else None)
-        samples = Samples(X, labels, kept.weights)
-        cross = CrossFit(fold_indices(kept.fold, int(kept.fold.max()) + 1), len(labels.signs), over)
-        held_out = HeldOut(labels.signs, HeldOutLoss(self.scoring))
-        params = dict(zip(NOISE_PARAMETERS, self._rates(), strict=True)) | {"keep_decisions": True}
-        views = self._make_views(VIEWS)
-        start = {name: set_accepted(deepcopy(estimator), **params) for name, estimator in self.estimators_.items()}
-        for name, fitted in kept.estimators.items():
-            of_view = replace(
-                samples, X=in_precision(self.transformers_[name].transform(X), views.get(name, View).dtype)
-            )
-            models = [set_accepted(deepcopy(model), **params) for model in fitted]
-            scores = cross_fit_scores(cross, models, of_view, fits[:-1] or None)
-            features[name] = of_view
-            results[name] = PathResult(self.params_[name], scores, max(held_out.mean(scores), MIN_LOSS), models)
-            for part in {"coef_", "intercept_"} & set(vars(start[name])):  # the mean is close to the solution
-                setattr(start[name], part, np.mean([to_numpy(getattr(model, part)) for model in models], axis=0))
-        observed = kept.signs != 0
-        trimming = Trimming(self.keep_fraction_, observed & ~kept.trimmed[..., -1] if fits else observed, None)
-        self._combine_views(results, samples, features, cross, trimming, start=start)
-        self.training_data_ = replace(kept, estimators=fold_models(results))
-        self.n_repeated_samples_ = group_identical(hash_samples(kept.X))[1]
-        self._feature_means = np.asarray(kept.X.mean(axis=0)).ravel()
+def refit(ensemble: Any, kept: KeptData, over: Map) -> None:
+    """Fit the views and the correction of an ensemble to kept data, with its settings."""
+    samples = replace(kept.samples, X=ensemble._to_device(kept.samples.X))
+    cross = CrossFit.of(kept.fold, over)
+    held_out = HeldOut(samples.signs, HeldOutLoss(ensemble.scoring))
+    params = dict(zip(NOISE_PARAMETERS, ensemble._rates(), strict=True)) | {"keep_decisions": True}
+    views = ensemble._make_views(VIEWS)
+    start = {name: set_accepted(deepcopy(estimator), **params) for name, estimator in ensemble.estimators_.items()}
+    fits = kept.fit_weights()
+    features = {}
+    results = {}
+    for name, fitted in kept.estimators.items():
+        X = in_precision(ensemble.transformers_[name].transform(samples.X), views.get(name, View).dtype)
+        features[name] = replace(samples, X=X)
+        models = [set_accepted(deepcopy(model), **params) for model in fitted]
+        scores = cross_fit_scores(cross, models, features[name], fits[:-1] or None)
+        results[name] = PathResult(ensemble.params_[name], scores, max(held_out.mean(scores), MIN_LOSS), models)
+        for part in {"coef_", "intercept_"} & set(vars(start[name])):  # the mean is close to the solution
+            setattr(start[name], part, np.mean([to_numpy(getattr(model, part)) for model in models], axis=0))
+    observed = samples.labels.observed
+    trimming = Trimming(ensemble.keep_fraction_, observed & ~kept.trimmed[..., -1] if fits else observed, None)
+    ensemble._fit_formula(samples, features, cross, results, trimming, start=start)
+    ensemble.training_data_ = replace(kept, estimators=fold_models(results))
+    _, ensemble.n_repeated_samples_ = group_identical(hash_samples(kept.samples.X))
+    ensemble._feature_means = kept.samples.feature_means

@@ -4,23 +4,33 @@ To add a view, write a function that returns a `View`, and list it in `VIEWS` an
 passed to ``SelfPacedEnsemble(views=...)``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
+from threading import Lock
 from typing import Any
 
+import joblib
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
+from spmld._arrays import arrays_to_numpy, in_precision, to_numpy
+from spmld._threads import Map
 from spmld._validation import POSITIVE, POSITIVE_INT
 from spmld.core.latent_solver import exact_steps
 from spmld.core.steps import BlockUpdate
+from spmld.ensemble.trimming import Trimming
 from spmld.estimators.linear_models import MaskedLogistic, MaskedRidge
 from spmld.estimators.masked_boosting import MAX_TREE_SAMPLES, MaskedBoosting, is_affordable
 from spmld.estimators.masked_forest import MaskedForest
 from spmld.estimators.noise_scores import MAX_SEED
 from spmld.estimators.scaling import FeatureScaler, LandmarkFeatures
 from spmld.estimators.spmld import SPMLD
-from spmld.model_selection.path_search import Params
+from spmld.model_selection.cross_fitting import CrossFit, cross_fit_scores, fit_samples
+from spmld.model_selection.path_search import HeldOutLoss, Params, PathResult, search_path
+from spmld.model_selection.samples import Samples
 
 VIEWS = ("linear", "ridge", "kernel", "boosting", "forest", "latent")
 """Names of the built-in views."""
@@ -91,7 +101,7 @@ class View:
 
     def with_params(self, **params: Any) -> "View":
         """Return the view with those of the parameters that its estimator has."""
-        return replace(self, estimator=with_params(self.estimator, **params))
+        return replace(self, estimator=set_accepted(clone(self.estimator), **params))
 
     def with_seed(self, rng: np.random.RandomState) -> "View":
         """Return the view with a seed for its estimator, if that is random."""
@@ -174,7 +184,8 @@ def boosting_view(n_estimators: Sequence[int] = N_TREES) -> View:
     >>> boosting_view().estimator.max_samples
     20000
     """
-    path, start = [{"n_estimators": n} for n in sorted(n_estimators)], _nearest(n_estimators, 200)
+    path = [{"n_estimators": n} for n in sorted(n_estimators)]
+    start = _nearest(n_estimators, 200)
     estimator = MaskedBoosting(max_samples=MAX_TREE_SAMPLES, warm_start=True).set_params(**path[start])
     return View("boosting", FeatureScaler(), estimator, path, start, costly=True, dtype=PRECISION)
 
@@ -218,16 +229,17 @@ def make_views(
     views, Cs, alphas, n_trees, label_graph_penalty, n_landmarks
         As in `SelfPacedEnsemble`.
     """
-    built_in = (
-        linear_view(Cs, label_graph_penalty),
-        ridge_view(alphas),
-        kernel_view(Cs, label_graph_penalty, n_landmarks),
-        boosting_view(n_trees),
-        forest_view(),
-        latent_view(),
-    )
-    custom = (view for view in views if isinstance(view, View))
-    return {view.name: view for view in (*(view for view in built_in if view.name in views), *custom)}
+    built_in: dict[str, Callable[[], View]] = {
+        "linear": partial(linear_view, Cs, label_graph_penalty),
+        "ridge": partial(ridge_view, alphas),
+        "kernel": partial(kernel_view, Cs, label_graph_penalty, n_landmarks),
+        "boosting": partial(boosting_view, n_trees),
+        "forest": forest_view,
+        "latent": latent_view,
+    }
+    chosen = [make() for name, make in built_in.items() if name in views]
+    chosen += [view for view in views if isinstance(view, View)]
+    return {view.name: view for view in chosen}
 
 
 def uses_graph(n_features: int, n_labels: int, n_values: int, observed_fraction: float) -> bool:
@@ -274,11 +286,6 @@ def default_views(n_samples: int, n_features: int, n_labels: int) -> tuple[str, 
     return VIEWS[:4] if is_affordable(n_samples, n_features, n_labels) else VIEWS[:3]
 
 
-def with_params(estimator: Any, **params: Any) -> Any:
-    """Return a clone with those of the parameters that the estimator has."""
-    return set_accepted(clone(estimator), **params)
-
-
 def set_accepted(estimator: Any, **params: Any) -> Any:
     """Set those of the parameters that the estimator has, and return it."""
     accepted = estimator.get_params()
@@ -320,3 +327,100 @@ class ReproducibleSPMLD(SPMLD):
 def _nearest(values: Sequence[float], value: float) -> int:
     """Return the index of the value of a sorted sequence that is nearest on a logarithmic scale."""
     return int(np.argmin(np.abs(np.log(np.sort(values)) - np.log(value))))
+
+
+def fit_transformers(
+    views: Mapping[str, View], samples: Samples, rng: np.random.RandomState
+) -> tuple[dict[str, Any], dict[str, Samples]]:
+    """Return the fitted transformer of each view, and the samples with transformed features."""
+    transformers = {}
+    features = {}
+    equal: dict[Any, tuple[Any, Samples]] = {}
+    for name, view in views.items():
+        transformer = set_accepted(clone(view.transformer), random_state=rng)
+        params = transformer.get_params()
+        # Views with equal transformers share the features, which may be large.
+        key = name if "random_state" in params else (type(transformer), joblib.hash(params), view.dtype)
+        if key not in equal:
+            X = in_precision(transformer.fit(samples.X).transform(samples.X), view.dtype)
+            if "random_state" in params:
+                transformer.set_params(random_state=None)  # the random numbers of the fit are not part of the result
+            equal[key] = transformer, replace(samples, X=X)
+        transformers[name], features[name] = equal[key]
+    return transformers, features
+
+
+def search_views(
+    views: Mapping[str, View],
+    samples: Mapping[str, Samples],
+    cross: CrossFit,
+    loss: HeldOutLoss,
+    fitted: Mapping[str, Sequence[Any]],
+    report: Callable[[dict[str, Any]], bool],
+    over_views: Map = map,
+) -> tuple[dict[str, PathResult], list[dict[str, Any]]]:
+    """Return the best setting of each view, and a record of each setting, which `report` gets and may stop a search.
+
+    The searches start from estimators of the folds that are `fitted` already, if there are any.
+    """
+    records: dict[str, list[dict[str, Any]]] = {name: [] for name in views}
+    lock = Lock()
+
+    def search(name: str) -> PathResult:
+        def record(params: Params, held_out: float) -> bool:
+            records[name].append({"part": name, "choice": params, "loss": held_out})
+            with lock:
+                return report(records[name][-1])
+
+        view = views[name]
+        models = fitted.get(name) or [clone(view.estimator) for _ in cross.folds]
+        return search_path(models, view.path, samples[name], cross, loss, start=view.start, record=record)
+
+    results = dict(zip(views, over_views(search, views), strict=True))
+    return results, list(chain.from_iterable(records.values()))
+
+
+def fit_views(
+    results: Mapping[str, PathResult],
+    samples: Mapping[str, Samples],
+    cross: CrossFit,
+    trimming: Trimming,
+    over_views: Map = map,
+    start: Mapping[str, Any] | None = None,
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return the estimator of each view, fitted to the entries that are kept, and its out-of-fold scores.
+
+    The estimators `start`, if there are any, are fitted in place, so that those with a warm start begin there.
+    """
+
+    def fit(name: str) -> tuple[Any, NDArray[Any]]:
+        of_view = samples[name]
+        result = results[name]
+        weights = of_view.weights
+        if trimming.keep_fraction < 1:
+            weights = trimming.kept * weights
+        scores = result.scores
+        if trimming.fold_weights is not None:
+            scores = cross_fit_scores(cross, result.estimators, of_view, trimming.fold_weights)
+        estimator = clone(result.estimators[0]) if start is None else start[name]
+        (fitted,) = cross.over(fit_samples, [estimator], [of_view.weighted(weights)])
+        return arrays_to_numpy(fitted), scores  # NumPy arrays depend on no device
+
+    fitted = dict(zip(results, over_views(fit, results), strict=True))
+    return {name: fitted[name][0] for name in results}, {name: fitted[name][1] for name in results}
+
+
+def fit_linear_part(
+    results: Mapping[str, PathResult],
+    samples: Mapping[str, Samples],
+    transformers: Mapping[str, Any],
+    left_out: NDArray[np.bool_],
+) -> NDArray[Any] | None:
+    """Return the coefficients of a linear view that is not fitted to some samples, or None without a linear view."""
+    rows = np.flatnonzero(~left_out)
+    for name, transformer in transformers.items():
+        estimator = results[name].estimators[0]
+        if hasattr(transformer, "unscale") and hasattr(estimator, "coef_"):
+            model = fit_samples(clone(estimator), samples[name].rows(rows))
+            return None if model is None else transformer.unscale(to_numpy(model.coef_).T.astype(float))[0].T
+    return None

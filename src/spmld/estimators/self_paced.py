@@ -24,7 +24,8 @@ from spmld.estimators.per_label import PerLabelClassifier
 from spmld.estimators.progress import report_progress, warn_not_converged
 from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS
-from spmld.model_selection.cross_fitting import Fold, cross_fit, make_folds
+from spmld.model_selection.cross_fitting import cross_fit
+from spmld.model_selection.folds import Fold, make_folds
 from spmld.model_selection.samples import Samples
 from spmld.pacing import HardPacing, PacingRule, QuantileSchedule
 from spmld.pacing.groups import gather, group_positions, polarity_index, scatter

@@ -22,8 +22,8 @@ from spmld.labels import Labels, read_labels
 from spmld.labels.encoding import mark_trusted
 from spmld.labels.single_class import list_labels
 from spmld.model_selection.cross_fitting import cross_fit
+from spmld.model_selection.folds import check_splitter
 from spmld.model_selection.samples import Samples
-from spmld.model_selection.splitters import check_splitter
 from spmld.model_selection.thresholds import DecisionOption, DecisionRule, label_decisions
 from spmld.noise import PooledCalibration
 from spmld.noise.calibration import has_both_classes

@@ -20,7 +20,7 @@ from spmld.labels import Labels, read_labels
 from spmld.labels.single_class import ignore_label_warnings, warn_of_metrics
 from spmld.metrics import evaluate
 from spmld.metrics.registry import get_metric, names_at_k
-from spmld.model_selection.splitters import check_splitter
+from spmld.model_selection.folds import check_splitter
 from spmld.model_selection.statistics import PairedTest, Verdict, holm_correction, paired_t_test
 
 _LEVEL = 0.05

@@ -1,4 +1,4 @@
-"""Cross-fitting: folds of the samples, and scores of each sample by a model that was not fitted on it."""
+"""Cross-fitting: scores of each sample by a model that was not fitted on it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,9 +21,8 @@ from spmld._threads import Map
 from spmld._validation import indexable
 from spmld.labels import Labels, read_labels
 from spmld.labels.single_class import ignore_label_warnings
+from spmld.model_selection.folds import Fold, make_folds, numbered_folds
 from spmld.model_selection.samples import Samples
-from spmld.model_selection.splitters import Fold as Fold
-from spmld.model_selection.splitters import check_splitter
 
 
 @dataclass(frozen=True)
@@ -44,8 +43,7 @@ class CrossFit:
     >>> import numpy as np
     >>> from spmld.model_selection.cross_fitting import CrossFit
     >>> y, cross = np.array([1.0, 2.0, 3.0, 6.0]), CrossFit.of(np.array([0, 1, 0, 1]))
-    >>> means = cross.run(lambda train, test: y[train].mean())
-    >>> cross.assemble([np.full(len(test), mean) for (_, test), mean in zip(cross.folds, means)])
+    >>> cross.assemble([np.full(len(test), y[train].mean()) for train, test in cross.folds])
     array([4., 2., 4., 2.])
     """
 
@@ -55,14 +53,8 @@ class CrossFit:
 
     @classmethod
     def of(cls, number: NDArray[np.integer[Any]], over: Map = map) -> "CrossFit":
-        """Return folds given by the number of the fold that tests each sample.
-
-        A single fold is fitted on the samples that it tests.
-        """
-        numbers = np.unique(number)
-        tests = [np.flatnonzero(number == k) for k in numbers]
-        trains = [np.flatnonzero(number != k) for k in numbers] if len(numbers) > 1 else tests
-        return cls(list(zip(trains, tests, strict=True)), len(number), over)
+        """Return folds given by the number of the fold that tests each sample, see `numbered_folds`."""
+        return cls(numbered_folds(number), len(number), over)
 
     @property
     def number(self) -> NDArray[np.int16]:
@@ -71,10 +63,6 @@ class CrossFit:
         for k in reversed(range(len(self.folds))):
             number[self.folds[k][1]] = k
         return number
-
-    def run(self, function: Callable[..., Any], *of_folds: Iterable[Any]) -> list[Any]:
-        """Return ``function(train, test, *values)`` of each fold, with the values of the fold."""
-        return list(self.over(function, *zip(*self.folds, strict=True), *of_folds))
 
     def assemble(self, parts: Iterable[Any], *, fill: float = np.nan, dtype: Any = float) -> NDArray[Any]:
         """Return the values of all samples from those of the test samples of each fold.
@@ -97,20 +85,6 @@ class CrossFit:
     def testing(self, tested: NDArray[np.bool_]) -> "CrossFit":
         """Return the folds with those of their test samples that are given by an array of bool."""
         return replace(self, folds=[(train, test[tested[test]]) for train, test in self.folds])
-
-    def nested(self, fit: Callable[[NDArray[np.intp]], Any], predict: Callable[..., Any]) -> list[NDArray[Any]]:
-        """Return, for each fold, values of its training samples by models fitted to neither these nor the fold.
-
-        The model of two folds, ``fit(samples)``, is fitted on the samples that are in the training sets of both;
-        ``predict(models)`` returns the values of all samples, given the model of each fold, None where there is none.
-        With two folds, no samples are left.
-        """
-        pairs = list(combinations(range(len(self.folds)), 2))
-        trains = [train for train, _ in self.folds]
-        common = [np.intersect1d(trains[a], trains[b], assume_unique=True) for a, b in pairs]
-        models = dict(zip(pairs, self.over(fit, common), strict=True))
-        numbers = range(len(self.folds))
-        return [predict([models.get((min(a, b), max(a, b))) for b in numbers]) for a in numbers]
 
 
 def _column(values: NDArray[Any], like: NDArray[Any]) -> NDArray[Any]:
@@ -148,11 +122,12 @@ def fit_folds(
     `weights` has entry weights of all samples for each fold.
     """
 
-    def fit(train: NDArray[np.intp], _: Any, estimator: Any, weights: Any) -> Any:
-        weighted = samples if weights is None else samples.weighted(weights)
-        return fit_samples(estimator, weighted.rows(train))
+    def fit(estimator: Any, fold: Fold, of_fold: Any) -> Any:
+        weighted = samples if of_fold is None else samples.weighted(of_fold)
+        return fit_samples(estimator, weighted.rows(fold[0]))
 
-    return cross.run(fit, estimators, [None] * len(cross.folds) if weights is None else weights)
+    of_folds = [None] * len(cross.folds) if weights is None else weights
+    return list(cross.over(fit, estimators, cross.folds, of_folds))
 
 
 def out_of_fold_scores(cross: CrossFit, models: Sequence[Any], samples: Samples) -> NDArray[Any]:
@@ -160,15 +135,16 @@ def out_of_fold_scores(cross: CrossFit, models: Sequence[Any], samples: Samples)
 
     They are 0 without a model, and for samples that are not tested.
     """
-    l = samples.shape[2]
     dtype = numpy_dtype(samples.X)
-
-    def score(model: Any, test: NDArray[np.intp]) -> NDArray[Any]:
+    parts = []
+    for model, (_, test) in zip(models, cross.folds, strict=True):
         if model is None or len(test) == 0:
-            return np.zeros((len(test), l), dtype=dtype)
-        return decision_scores(model, samples.X[test])
-
-    return cross.assemble(map(score, models, (test for _, test in cross.folds)), fill=0.0, dtype=dtype)
+            parts.append(np.zeros((len(test), samples.shape[2]), dtype=dtype))
+        else:
+            # Estimators of the library need not validate the features again.
+            score = model._scores if hasattr(model, "_scores") else model.decision_function
+            parts.append(to_numpy(score(samples.X[test])))
+    return cross.assemble(parts, fill=0.0, dtype=dtype)
 
 
 def cross_fit_scores(
@@ -176,6 +152,24 @@ def cross_fit_scores(
 ) -> NDArray[Any]:
     """Return the out-of-fold scores of estimators, one for each fold, that are fitted in place, see `fit_folds`."""
     return out_of_fold_scores(cross, fit_folds(cross, estimators, samples, weights), samples)
+
+
+def nested_scores(cross: CrossFit, estimator: Any, samples: Samples) -> list[NDArray[Any]]:
+    """Return, for each fold, scores of its training samples by models fitted to neither these nor the fold.
+
+    The model of two folds is fitted to the samples that are in the training sets of both. With two folds, no samples
+    are left.
+    """
+
+    def fit(one: Fold, other: Fold) -> Any:
+        common = np.intersect1d(one[0], other[0], assume_unique=True)
+        return fit_samples(clone(estimator), samples.rows(common))
+
+    pairs = list(combinations(range(len(cross.folds)), 2))
+    fitted = cross.over(fit, [cross.folds[a] for a, _ in pairs], [cross.folds[b] for _, b in pairs])
+    models = dict(zip(map(frozenset, pairs), fitted, strict=True))
+    numbers = range(len(cross.folds))
+    return [out_of_fold_scores(cross, [models.get(frozenset((a, b))) for b in numbers], samples) for a in numbers]
 
 
 @dataclass(frozen=True)
@@ -258,7 +252,7 @@ def cross_fit(
     >>> from spmld import MaskedLogistic
     >>> from spmld.datasets import make_planted
     >>> from spmld.metrics import ranking_loss
-    >>> from spmld.model_selection.cross_fitting import cross_fit, make_folds
+    >>> from spmld.model_selection import cross_fit, make_folds
     >>> data = make_planted(n_samples=300, random_state=0)
     >>> folds = make_folds(3, data.X, data.Y, random_state=0)
     >>> result = cross_fit(MaskedLogistic(), data.X, data.Y, folds)
@@ -308,52 +302,6 @@ def _fit_and_score(
     with ignore_label_warnings():  # a label may have one class in a fold
         estimator.fit(X, Y, **options)
     return estimator, score(estimator, X_test)
-
-
-def make_folds(
-    cv: Any, X: Any, Y: Any, *, random_state: Any = None, repeated: bool = False, groups: Any = None
-) -> list[Fold]:
-    """Return cross-validation folds in which every sample is tested.
-
-    Parameters
-    ----------
-    cv : int, splitter, iterable of splits or None
-        Number of folds of `MultilabelStratifiedKFold` (None means 5), a splitter, or the folds.
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        Samples.
-    Y : array-like of shape (n_samples, n_labels)
-        Labels, NaN where missing.
-    random_state : int, RandomState or None, default=None
-        Seed for the folds, if `cv` is an integer.
-    repeated : bool, default=False
-        Whether samples may be tested more than once.
-    groups : array-like of shape (n_samples,), optional
-        Samples of the same group stay in the same fold.
-
-    Returns
-    -------
-    list of (train, test)
-        Indices of samples.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spmld.model_selection.cross_fitting import make_folds
-    >>> folds = make_folds(2, np.zeros((4, 1)), [[0, 1], [1, 0], [0, 1], [1, 0]], random_state=0)
-    >>> sorted(np.concatenate([test for _, test in folds]).tolist())
-    [0, 1, 2, 3]
-    """
-    n_samples = _num_samples(Y)
-    folds = list(check_splitter(cv, n_samples, random_state).split(X, Y, groups))
-    count = np.zeros(n_samples, dtype=np.intp)
-    for _, test in folds:
-        count[test] += 1
-    untested, retested = int((count == 0).sum()), int((count > 1).sum())
-    if untested:
-        raise ValueError(f"cv must test each sample, but leaves out {untested} of {n_samples}, got {cv!r}")
-    if retested and not repeated:
-        raise ValueError(f"cv must test each sample exactly once, but tests {retested} more than once, got {cv!r}")
-    return folds
 
 
 def cross_val_predict(

@@ -31,7 +31,7 @@ def test_new_samples_are_added_and_the_old_file_is_not_needed(cli, table):
     status, _, err = cli("update", "old.skops", "new.csv", "-o", "new.skops")
     assert status == 0
     assert f"{len(table) - 80} new samples, 0 corrected labels" in err
-    assert len(kept("new.skops").signs) == len(table)
+    assert len(kept("new.skops").samples.signs) == len(table)
     assert cli("predict", "new.skops", "test.csv", "-o", "p.csv")[0] == 0
 
 
@@ -42,7 +42,7 @@ def test_rows_of_training_samples_correct_their_labels(cli, table):
     changed.to_csv("corrected.csv", index=False)
     status, _, err = cli("update", "old.skops", "corrected.csv", "-o", "new.skops")
     assert (status, "0 new samples, 1 corrected label" in err) == (0, True)
-    before, after = kept("old.skops").signs, kept("new.skops").signs
+    before, after = kept("old.skops").samples.signs, kept("new.skops").samples.signs
     assert np.argwhere(before != after)[:, 0].tolist() == [row]
 
 

@@ -114,7 +114,7 @@ def _held_out_quality(model: Any, data: Dataset, seed: int, weights: Any = None)
     """
     from spmld import LabelPrior, MaskedLogistic
     from spmld.estimators import FeatureScaler
-    from spmld.model_selection.cross_fitting import cross_fit, make_folds
+    from spmld.model_selection import cross_fit, make_folds
 
     if len(data.Y) < 2 * QUALITY_FOLDS:
         return {}

@@ -69,13 +69,13 @@ def update(model: str, data: Source, out: str, trusted_types: tuple[str, ...], a
     seconds = time.perf_counter() - start
     added = [identifier_text(matched.sample(i)) if matched.id else "" for i in np.flatnonzero(samples < 0).tolist()]
     dataset = _dataset(estimator, loaded, info, [*kept.sample_names, *added])
-    n, l = kept.signs.shape
-    signs = estimator.training_data_.signs
+    n, l = kept.samples.labels.shape
+    signs = estimator.training_data_.samples.signs
     metrics = quality_metrics(dataset.Y, estimator.out_of_fold_scores_)
     details = {
         "data": f"{info.summary.get('data', model)}, {data.name}",
         "new_samples": len(added),
-        "corrected_labels": int((signs[:n, :l] != kept.signs).sum()),
+        "corrected_labels": int((signs[:n, :l] != kept.samples.signs).sum()),
         "new_labels": list(dataset.label_names[l:]),
         "held_out": {"model": {name: value for name, value in metrics.items() if not np.isnan(value)}},
         **{name: info.summary[name] for name in ("file",) if name in info.summary},
@@ -128,8 +128,8 @@ def _find_samples(names: NDArray[np.str_], matched: MatchedData, path: str) -> N
 def _warn_of_features(X: Any, kept: KeptData, samples: NDArray[np.intp]) -> None:
     """Print how many rows have the identifier of a training sample and other features, which are ignored."""
     rows = np.flatnonzero(samples >= 0)
-    difference = abs(features_to_numpy(contiguous(X))[rows] - kept.X[samples[rows]])
-    n_changed = int(np.count_nonzero((difference > ROUNDING * abs(kept.X).max()).sum(axis=1)))
+    difference = abs(features_to_numpy(contiguous(X))[rows] - kept.samples.X[samples[rows]])
+    n_changed = int(np.count_nonzero((difference > ROUNDING * abs(kept.samples.X).max()).sum(axis=1)))
     if n_changed:
         changed = f"{plural(n_changed, 'row')} with the identifier of a training sample and other features"
         print_message(f"spmld: note: {changed}; the features of training samples do not change")
@@ -141,11 +141,11 @@ def _dataset(estimator: Any, loaded: Any, info: ModelInfo, sample_names: list[st
     names = label_names_of(estimator) or info.label_names or []
     roles = TableRoles.from_dict(info.summary["table"]) if "table" in info.summary else None
     return Dataset(
-        kept.X,
-        np.where(kept.signs == 0, np.nan, kept.signs > 0),
+        kept.samples.X,
+        np.where(kept.samples.labels.observed, kept.samples.signs > 0, np.nan),
         [] if info.encoded else info.feature_names or [],
         names,
-        trusted=kept.trusted if kept.trusted.any() else None,
+        trusted=kept.samples.labels.trusted,
         sample_names=sample_names if any(sample_names) else None,
         encoder=loaded[0] if info.encoded else None,
         roles=roles if roles is None or roles.labels is None else replace(roles, labels=names),

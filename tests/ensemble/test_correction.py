@@ -8,9 +8,8 @@ import spmld
 from spmld import SelfPacedEnsemble
 from spmld.core.losses import logistic
 from spmld.datasets import make_planted
-from spmld.ensemble.folds import learned_entries
-from spmld.ensemble.score_correction import ScoreCorrection
-from spmld.ensemble.weighting import ViewMixture
+from spmld.ensemble.correction import ScoreCorrection, learned_entries
+from spmld.ensemble.formula import ViewMixture
 from spmld.labels import Labels, read_labels
 from spmld.labels.encoding import SIGNS
 from spmld.metrics import macro_f1
