@@ -20,8 +20,8 @@ from sklearn.utils.validation import check_is_fitted
 
 import spmld
 from spmld._io import StrPath, need, reading, shorten, writing
+from spmld.estimators.model_parts import check_names, encoder_of, feature_names_of, label_names_of, shape_of
 from spmld.export.contents import check_arrays, import_object, untrusted_names, without_callbacks, without_tensors
-from spmld.inspection.model_parts import check_names, encoder_of, feature_names_of, label_names_of, shape_of
 
 _KIND = "a model file of spmld"
 _DESCRIPTION = "spmld.json"

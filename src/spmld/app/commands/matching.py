@@ -18,8 +18,8 @@ from spmld.datasets.files import file_format
 from spmld.datasets.frames import numeric_columns, sample_names
 from spmld.datasets.hierarchies import resolve_contradictions
 from spmld.datasets.libsvm import read_libsvm_features
+from spmld.estimators.model_parts import encoder_of
 from spmld.export import ModelInfo, load, model_info
-from spmld.inspection.model_parts import encoder_of
 from spmld.tables import TableEncoder, TableError, TableRoles
 from spmld.tables.label_columns import read_label_column
 from spmld.tables.problems import TableProblem, absent_columns

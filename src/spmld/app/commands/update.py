@@ -25,8 +25,8 @@ from spmld.app.commands.printing import list_first, print_json, print_message, p
 from spmld.datasets import Dataset
 from spmld.datasets.frames import identifier_text
 from spmld.ensemble.updating import KeptData
+from spmld.estimators.model_parts import label_names_of
 from spmld.export import ModelInfo
-from spmld.inspection.model_parts import label_names_of
 from spmld.tables import TableRoles
 
 ROUNDING = 1e-6
