@@ -17,10 +17,9 @@ from spmld.datasets.dataset import Dataset
 from spmld.datasets.hierarchies import path_hierarchy
 from spmld.tables import TableEncoder, columns
 from spmld.tables.label_columns import LabelColumns, read_label_column
-from spmld.tables.leakage import copies_of_labels, like_labels
 from spmld.tables.numbers import MAX_EXACT, NumberTexts
 from spmld.tables.problems import TableError, TableProblem, TableWarning
-from spmld.tables.roles import PREFIX, TableRoles, read_label_columns
+from spmld.tables.roles import PREFIX, TableRoles, copies_of_labels, like_labels, read_label_columns
 
 
 def from_frame(frame: Any, *, name: str = "", source: str = "", **roles: Any) -> Dataset:

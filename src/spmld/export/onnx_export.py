@@ -52,7 +52,7 @@ def export_onnx(
       ONNX does not allow.
     - For a `TableEncoder`, the same for the columns ``model.transformer_.feature_names_in_``. They are prepared
       outside of the graph: numbers as floats, NaN where missing, without units and separators; strings without missing
-      values; and for each date the numbers that `spmld.tables.dates.date_parts` returns.
+      values; and for each date the numbers that `spmld.tables.columns.date_parts` returns.
 
     Numbers are in single precision: probabilities differ from those of the model by about 1e-6, and by more if a
     feature far from zero varies little. The names of labels and features, in the order of the outputs and

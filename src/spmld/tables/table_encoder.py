@@ -21,7 +21,7 @@ from spmld._frames import to_pandas
 from spmld._io import need
 from spmld._validation import PositiveInt, Validated
 from spmld.tables import columns
-from spmld.tables.dates import date_formats, date_parts, to_dates
+from spmld.tables.columns import date_formats, date_parts, to_dates
 from spmld.tables.numbers import NumberFormat, NumberTexts
 from spmld.tables.problems import ALLOW_MISSING, TableError, TableProblem, TableWarning, absent_columns
 

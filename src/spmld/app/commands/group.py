@@ -26,7 +26,14 @@ _COMMANDS = {
     "info": "Print versions and devices, or the content of a model file.",
 }
 
-_MODULES = {"evaluate": "predict", "audit": "labels", "complete": "labels"}
+_MODULES = {
+    "evaluate": "predict",
+    "audit": "labels",
+    "complete": "labels",
+    "tune": "compare",
+    "export": "info",
+    "correct": "review",
+}
 """Modules of the commands that are not in the module of the same name."""
 
 

@@ -22,8 +22,8 @@ from spmld.app.commands.printing import (
     progress_bar,
 )
 from spmld.app.commands.review_data import complete_with_model, label_form, open_editable
+from spmld.app.review.applying import TagColumn
 from spmld.app.review.editable_tables import check_extension, without_gz
-from spmld.app.review.label_forms import TagColumn
 from spmld.estimators import Completion
 
 TOP = 20

@@ -14,10 +14,9 @@ from spmld._validation import plural
 from spmld.app.commands.loading import Source
 from spmld.app.commands.printing import list_first, print_message
 from spmld.datasets import Dataset
-from spmld.datasets.files import file_format
+from spmld.datasets.files import file_format, read_libsvm_features
 from spmld.datasets.frames import numeric_columns, sample_names
 from spmld.datasets.hierarchies import resolve_contradictions
-from spmld.datasets.libsvm import read_libsvm_features
 from spmld.estimators.model_parts import encoder_of
 from spmld.export import ModelInfo, load, model_info
 from spmld.tables import TableEncoder, TableError, TableRoles
