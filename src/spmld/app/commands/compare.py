@@ -17,7 +17,7 @@ from spmld.app.commands import INTERRUPTED, options
 from spmld.app.commands.fitting import fit_model, save_model, stored_fits
 from spmld.app.commands.loading import Source, frames
 from spmld.app.commands.methods import base_estimator, build, check_decision, parse_params, parse_space, with_decision
-from spmld.app.commands.printing import print_message, print_result, progress_bar
+from spmld.app.commands.printing import check_output_path, print_message, print_result, progress_bar
 from spmld.datasets import Dataset
 from spmld.labels import read_labels
 from spmld.labels.single_class import ignore_label_warnings, warn_of_metrics
@@ -122,6 +122,7 @@ def tune(
     folds: int,
     seed: int,
     out: str | None,
+    force: bool,
     checkpoint: str | None,
     as_json: bool,
 ) -> None:
@@ -138,6 +139,7 @@ def tune(
       spmld tune songs.csv --method MaskedLogistic -o best.skops
       spmld tune songs.csv --method SPMLD --range feature_ridge=0.01:10:log --choices n_components=5,10,20 --trials 30
     """
+    check_output_path(out, force)
     metric_info = get_metric(metric)[0]
     sign = 1 if metric_info.greater_is_better else -1
     space = parse_space(method, choices, ranges)

@@ -23,7 +23,7 @@ from spmld.app.commands.methods import (
     with_decision,
     without_decision,
 )
-from spmld.app.commands.printing import list_columns, print_json, print_message
+from spmld.app.commands.printing import check_output_path, list_columns, print_json, print_message
 from spmld.datasets import Dataset
 
 QUALITY_FOLDS = 3
@@ -50,6 +50,7 @@ BASELINES = ("label prior", "logistic regression")
 def fit(
     data: Source,
     out: str,
+    force: bool,
     method: str,
     params: tuple[str, ...],
     seed: int,
@@ -82,6 +83,7 @@ def fit(
       spmld fit answers.csv --annotator person --id song_id -o songs.skops
       spmld fit songs.csv --tags tags --hierarchy genres.csv -o songs.skops
     """
+    check_output_path(out, force)
     settings = parse_params(params)
     decision = parse_decision(decision, precisions, thresholds)
     if decision is not None and "decision" in settings:

@@ -14,7 +14,7 @@ import spmld
 from spmld._table import TextTable, format_number
 from spmld.app.commands import options
 from spmld.app.commands.matching import open_model
-from spmld.app.commands.printing import list_columns, list_first, print_message, print_result
+from spmld.app.commands.printing import check_output_path, list_columns, list_first, print_message, print_result
 from spmld.export import ModelInfo
 
 _LIBRARIES = (
@@ -120,7 +120,7 @@ def _to_text(value: Any) -> str:
 @options.out_option("FILE", "ONNX file to write, such as model.onnx.", required=True)
 @click.option("--locale", metavar="NAME", help="Locale of the runtime, for lower case.  [default: of this system]")
 @options.trust_type_option
-def export(model: str, out: str, locale: str | None, trusted_types: tuple[str, ...]) -> None:
+def export(model: str, out: str, force: bool, locale: str | None, trusted_types: tuple[str, ...]) -> None:
     """Write MODEL, a file written by `spmld fit`, to ONNX, for programs without spmld.
 
     The file has a graph with the outputs scores, probabilities and labels, for onnxruntime and other runtimes. It
@@ -132,6 +132,7 @@ def export(model: str, out: str, locale: str | None, trusted_types: tuple[str, .
     """
     from spmld.export import export_onnx
 
+    check_output_path(out, force)
     if Path(out).suffix.lower() != ".onnx":
         raise ValueError(f"unknown file extension {Path(out).suffix!r} of {out}; supported: .onnx")
     estimator, info = open_model(model, trusted_types)

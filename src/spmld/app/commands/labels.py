@@ -38,7 +38,16 @@ TOP = 20
 @options.seed_option("Seed for the method and the folds.")
 @options.out_option("FILE", "CSV file for all observed entries.")
 @options.json_option
-def audit(source: Source, method: str | None, top: int, folds: int, seed: int, out: str | None, as_json: bool) -> None:
+def audit(
+    source: Source,
+    method: str | None,
+    top: int,
+    folds: int,
+    seed: int,
+    out: str | None,
+    force: bool,
+    as_json: bool,
+) -> None:
     """Print the labels of SOURCE that are most likely to be wrong, and the range of the number of errors.
 
     SOURCE is a file or a name, as for `spmld data`. Samples are named by the column of --id, or counted from 0 in the
@@ -55,6 +64,7 @@ def audit(source: Source, method: str | None, top: int, folds: int, seed: int, o
     from spmld.audit import find_label_issues
     from spmld.audit.issues import RANGE_NOTE
 
+    check_output_path(out, force)
     data = source.load_part(folds)
     model = build(method, {}, seed) if method else None
     X, Y = frames(data)
@@ -97,7 +107,9 @@ def audit(source: Source, method: str | None, top: int, folds: int, seed: int, o
 )
 @options.trust_type_option
 @click.option("-o", "--out", metavar="FILE", help="Write a copy of DATA, a table, with missing labels filled in.")
-@options.list_options
+@click.option("--list", "path", metavar="FILE", help="Write the list to this file, not standard output.")
+@options.json_option
+@options.force_option
 def complete(
     data: Source,
     model: str | None,
@@ -108,7 +120,9 @@ def complete(
     min_confidence: float,
     trusted_types: tuple[str, ...],
     out: str | None,
-    output: Output,
+    path: str | None,
+    as_json: bool,
+    force: bool,
 ) -> None:
     """List the missing labels of DATA that are most likely positive, most confident first.
 
@@ -125,11 +139,12 @@ def complete(
       spmld complete songs.csv -o filled.csv --min-confidence 0.9
       spmld complete songs.csv --model songs.skops --min-confidence 0.9 --list add.csv
     """
+    output = Output.from_options(path, as_json, force)
     if out is not None:
         check_extension(out, data.path, data.table_kind or "other")
-        check_output_path(out, output.force)
+        check_output_path(out, force)
         if output.path is None and output.kind == "csv":
-            output = Output.from_options(str(without_gz(out).with_suffix(".added.csv")), False, output.force)
+            output = Output.from_options(str(without_gz(out).with_suffix(".added.csv")), False, force)
     if model is None:
         labels, completion = _fit(data, method, params, seed)
     else:

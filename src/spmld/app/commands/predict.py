@@ -45,7 +45,14 @@ PROBABILITY = "probability_"
     help="Return only the probabilities, or only the labels.  [default: both]",
 )
 @options.trust_type_option
-@options.output_options
+@click.option(
+    "-o",
+    "--out",
+    metavar="FILE",
+    help="Write to this .csv, .tsv, .xlsx, .parquet, .json or .jsonl file, not standard output.",
+)
+@options.json_option
+@options.force_option
 def predict(
     model: str,
     data: Source,
@@ -53,7 +60,9 @@ def predict(
     threshold: float | None,
     probabilities: bool | None,
     trusted_types: tuple[str, ...],
-    output: Output,
+    out: str | None,
+    as_json: bool,
+    force: bool,
 ) -> None:
     """Predict the labels of DATA with MODEL, a file written by `spmld fit`.
 
@@ -68,6 +77,7 @@ def predict(
       spmld predict songs.skops new.csv -o tags.csv
       spmld predict songs.skops new.csv --top-k 3 --json
     """
+    output = Output.from_options(out, as_json, force)
     if sum((top_k is not None, threshold is not None, bool(probabilities))) > 1:
         raise ValueError("--top-k, --threshold and --probabilities cannot be combined; pass one of them")
     estimator, info = open_model(model, trusted_types, data)

@@ -7,7 +7,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -154,11 +154,10 @@ def check_output_path(out: str | None, force: bool) -> str | None:
 
 @dataclass(frozen=True)
 class Output:
-    """File to write a table to, or None for standard output, its format, and whether existing files are replaced."""
+    """File to write a table to, or None for standard output, and its format."""
 
     path: str | None
     kind: str
-    force: bool = field(default=False, repr=False)
 
     @classmethod
     def from_options(cls, path: str | None, as_json: bool, force: bool) -> Self:
@@ -174,7 +173,7 @@ class Output:
         kind = "json" if as_json else _EXTENSIONS.get(extension)
         if kind is None:
             raise ValueError(f'unknown file extension "{extension}" of {path}; supported: {", ".join(_EXTENSIONS)}')
-        return cls(check_output_path(path, force), kind, force)
+        return cls(check_output_path(path, force), kind)
 
     def write(self, tables: Iterable[TextTable]) -> None:
         """Write or print tables with the same columns as one table, block by block."""

@@ -12,7 +12,7 @@ from spmld.app.commands.fitting import fit_model
 from spmld.app.commands.loading import Source, frames
 from spmld.app.commands.matching import match, open_model, split_encoder
 from spmld.app.commands.methods import build, parse_params, with_decision
-from spmld.app.commands.printing import print_message, progress_bar
+from spmld.app.commands.printing import check_output_path, print_message, progress_bar
 from spmld.app.reports import model_report
 from spmld.datasets import Dataset
 
@@ -32,6 +32,7 @@ HELD_OUT_FOLDS = 5
 def report(
     source: Source,
     out: str,
+    force: bool,
     model: str | None,
     method: str,
     params: tuple[str, ...],
@@ -52,6 +53,7 @@ def report(
       spmld report test.csv --model songs.skops -o songs.html
       spmld report emotions --method SelfPacedEnsemble -o emotions.html
     """
+    check_output_path(out, force)
     need("jinja2", "report")
     need("matplotlib", "report")
     if Path(source.path).suffix.lower() == ".skops":
