@@ -147,17 +147,12 @@ def _read_jsonl(file: Path, n_rows: int | None) -> Iterator[Any]:
         if not isinstance(record, dict):
             raise ValueError(f"{place} must be a JSON object, got {type(record).__name__}")
         if has_escapes:
-            _check_characters(record, place)
+            try:
+                json.dumps(record, ensure_ascii=False).encode()
+            except UnicodeEncodeError as error:
+                half = f"{place} has {error.object[error.start]!a}, which is half of a character"
+                raise ValueError(f"{half}; remove it or add the other half") from None
     yield need("pandas").DataFrame(list(records.values()))
-
-
-def _check_characters(record: dict[str, Any], place: str) -> None:
-    """Raise ValueError if a JSON object has half of a surrogate pair, which no encoding can write."""
-    try:
-        json.dumps(record, ensure_ascii=False).encode()
-    except UnicodeEncodeError as error:
-        half = ascii(error.object[error.start])
-        raise ValueError(f"{place} has {half}, which is half of a character; remove it or add the other half") from None
 
 
 def _lines(text: str) -> Iterator[tuple[str, Any]]:

@@ -305,23 +305,30 @@ def _count_labels(codes: NDArray[np.intp], Y: NDArray[np.float64], n_values: int
     return members @ (Y == 1), members @ (Y < 1)
 
 
-def like_labels(features: Any, labels: Any) -> list[str]:
-    """Return the features that look like label columns: their values and the first parts of their names are the same.
+def like_labels(features: Any, labels: Any, roles: TableRoles) -> list[TableProblem]:
+    """Return a note about features that look like label columns, as a label that is not named does.
 
-    The first part of a name ends before a digit, an underscore, a space or punctuation, and case is ignored.
+    Their values and the first parts of their names are the same. The first part of a name ends before a digit, an
+    underscore, a space or punctuation, and case is ignored.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> from spmld.tables.roles import like_labels
+    >>> from spmld.tables.roles import TableRoles, like_labels
     >>> songs = pd.DataFrame({"mood1": [1, 0], "mood2": [0, 1], "Mood 3": [1.0, None], "mood4": [2, 1], "new": [1, 0]})
-    >>> like_labels(songs[["Mood 3", "mood4", "new"]], songs[["mood1", "mood2"]])
-    ['Mood 3']
+    >>> print(like_labels(songs[["Mood 3", "mood4", "new"]], songs[["mood1", "mood2"]], TableRoles())[0].text)
+    features that look like the labels mood1, mood2, but are not among them: Mood 3
     """
     parts = {_first_part(name) for name in labels.columns}
     named = [name for name in features.columns if _first_part(name) in parts]
     values = set().union(*(_distinct_values(labels[name]) for name in labels.columns)) if named else set()
-    return [name for name in named if (observed := _distinct_values(features[name])) and observed <= values]
+    names = [name for name in named if (observed := _distinct_values(features[name])) and observed <= values]
+    if not names:
+        return []
+    choices = ("drop" if roles.labels is None else "labels", "keep")
+    options = tuple((option, name) for option in choices for name in names)
+    text = f"features that look like the labels {list_names(labels.columns)}, but are not among them"
+    return [TableProblem(f"{text}: {list_names(names)}", options)]
 
 
 def _first_part(name: str) -> str:

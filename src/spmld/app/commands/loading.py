@@ -107,8 +107,8 @@ class Source:
         print_message(f"spmld: note: {self.path} is read with the options of the fit, {shown}")
         return replace(self, options={**settings, **self.options})
 
-    def load(self) -> Dataset:
-        """Load all samples."""
+    def load(self, default_part: Any = None) -> Dataset:
+        """Load all samples; with a default, those of --part, or else of this part if there is an official split."""
         column = None
         if self.trusted is not None and "annotator" in self.options:
             raise ValueError("--trusted cannot be combined with --annotator; leave out one of them")
@@ -133,18 +133,11 @@ class Source:
         is_read = column is not None and column.removeprefix(data.roles.prefix) not in data.label_names
         if self.trusted is not None and not is_read:
             data = replace(data, trusted=self.read_trusted(data))
-        return data if self.hierarchy is None else self._add_hierarchy(data, self.hierarchy)
-
-    def _add_hierarchy(self, data: Dataset, file: str) -> Dataset:
-        """Return the data set with the hierarchy in a file, and print the labels that it adds to tags."""
-        hierarchy = read_hierarchy(file)
-        try:
-            with_labels = with_hierarchy(data, hierarchy)
-        except ValueError as error:
-            raise ValueError(f"--hierarchy {file}: {error}") from None
-        if added := list(with_labels.label_names[len(data.label_names) :]):
-            print_message(f"spmld: note: labels of {file} that are no tags are added: {list_first(added)}")
-        return with_labels
+        if self.hierarchy is not None:
+            data = _add_hierarchy(data, self.hierarchy)
+        if default_part is None:
+            return data
+        return data.part(self.part or (default_part if data.train is not None else "all"))
 
     def read_table(self, kind: str) -> Any:
         """Return the table as a DataFrame."""
@@ -160,7 +153,7 @@ class Source:
 
     def load_part(self, folds: int | None = None) -> Dataset:
         """Load the samples to fit on: the part, or all if there is no official split."""
-        data = self.select(self.load(), self.default_part)
+        data = self.load(self.default_part)
         if data.X.shape[0] < MIN_TRAINING_SAMPLES:
             raise ValueError(f"{self.path} must have at least {MIN_TRAINING_SAMPLES} samples, got {data.X.shape[0]}")
         data = self.prepare(data)
@@ -168,10 +161,6 @@ class Source:
             n = data.X.shape[0]
             raise ValueError(f"--folds must be at most the number of samples in {self.path}, {n}, got {folds}")
         return data
-
-    def select(self, data: Dataset, default: Any) -> Dataset:
-        """Return the part of the official split; without --part, the default if there is a split."""
-        return data.part(self.part or (default if data.train is not None else "all"))
 
     def prepare(self, data: Dataset) -> Dataset:
         """Return the data for a fit: missing features are encoded, and labels do not contradict their hierarchy."""
@@ -232,6 +221,18 @@ class Source:
                 "write one row for each sample and one column for each label"
             )
         return mask
+
+
+def _add_hierarchy(data: Dataset, file: str) -> Dataset:
+    """Return a data set with the hierarchy in a file, and print the labels that it adds to tags."""
+    hierarchy = read_hierarchy(file)
+    try:
+        with_labels = with_hierarchy(data, hierarchy)
+    except ValueError as error:
+        raise ValueError(f"--hierarchy {file}: {error}") from None
+    if added := list(with_labels.label_names[len(data.label_names) :]):
+        print_message(f"spmld: note: labels of {file} that are no tags are added: {list_first(added)}")
+    return with_labels
 
 
 def _match_samples(file: str, frame: Any, mask: NDArray[np.bool_], data: Dataset, path: str) -> NDArray[np.bool_]:

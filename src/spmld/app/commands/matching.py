@@ -120,7 +120,7 @@ def match(source: Source, path: str, info: ModelInfo, *, labels: bool, completin
         if source.part not in (None, "all"):
             raise ValueError(f"--part {source.part} needs an official split, which {source.path} does not have")
         return _match_table(source, source.read_table(kind), info, labels=labels, completing=completing)
-    data = source.select(source.load(), "test")
+    data = source.load("test")
     X = data.X[:, _order(source, "feature", data.feature_names, info.feature_names)]
     Y = None
     if info.encoded:

@@ -181,18 +181,15 @@ class Output:
             (_write_parquet if self.kind == "parquet" else _write_excel)(tables, str(self.path))
             return
         tabs = self.path is not None and self.path.lower().endswith(".tsv")
-        texts = _csv_blocks(tables, "\t" if tabs else ",") if self.kind == "csv" else _json_blocks(tables, self.kind)
+        texts = _json_blocks(tables, self.kind)
+        if self.kind == "csv":
+            texts = (table.to_csv(delimiter="\t" if tabs else ",", header=i == 0) for i, table in enumerate(tables))
         if self.path is None:
             for text in texts:
                 click.echo(text, nl=False)
             return
         with writing(self.path) as part, part.open("w", encoding="utf-8", newline="") as file:
             file.writelines(texts)
-
-
-def _csv_blocks(tables: Iterable[TextTable], delimiter: str) -> Iterator[str]:
-    for number, table in enumerate(tables):
-        yield table.to_csv(delimiter=delimiter, header=number == 0)
 
 
 def _json_blocks(tables: Iterable[TextTable], kind: str) -> Iterator[str]:

@@ -112,7 +112,8 @@ def review(
         raise ValueError(f"--kind {kinds[0]} cannot be combined with --verify, a sample of all observed entries")
     check_output_path(export, force)
     check_table(data.path, data.table_kind or "other")
-    check_store(file := db or default_store(data.path))
+    file = db or str(without_gz(data.path).with_suffix(".review.sqlite"))
+    check_store(file)
     annotations = [] if imported is None else read_answers(imported, data.options.get("id"))
     loaded = load_review(data, model, trusted_types, seed, evidence=export is None)
     samples = open_samples(loaded.source, loaded.data, image)
@@ -145,18 +146,6 @@ def review(
         _serve(session, port, no_browser, loaded.source)
         if verify is not None:
             print_message(_estimate(session.checked(), issues))
-
-
-def default_store(path: str) -> str:
-    """Return the SQLite file of a data file, in the same folder.
-
-    Examples
-    --------
-    >>> from spmld.app.commands.review import default_store
-    >>> default_store("music/songs.csv")
-    'music/songs.review.sqlite'
-    """
-    return str(without_gz(path).with_suffix(".review.sqlite"))
 
 
 def _import(store: AnnotationStore, annotations: list[Annotation], path: str) -> None:
