@@ -109,6 +109,7 @@ def compare(
 @options.folds_option(3)
 @options.seed_option("Seed for the folds, the search and the method.")
 @options.out_option("MODEL", "Model file to write, fitted on all samples with the best parameters.")
+@options.force_option
 @options.checkpoint_option
 @options.json_option
 def tune(

@@ -35,9 +35,13 @@ BASELINES = ("label prior", "logistic regression")
 @click.command()
 @options.source_options("data", part="train", trusted=True, annotator=False)
 @options.out_option("MODEL", "Model file to write, such as model.skops.", required=True)
-@options.method_options
+@options.force_option
+@options.fitted_method_option
+@options.params_option
+@options.seed_option("Seed for the method.")
 @options.decision_option
-@options.label_decision_options
+@options.several("--precision", "precisions", "[LABEL=]NUMBER", "Guarantee the precision of a label, or of all labels")
+@options.several("--threshold", "thresholds", "LABEL=NUMBER", "Predict a label if its probability is above a threshold")
 @click.option(
     "--held-out/--no-held-out",
     default=True,

@@ -118,6 +118,7 @@ def _to_text(value: Any) -> str:
 @click.command()
 @click.argument("model")
 @options.out_option("FILE", "ONNX file to write, such as model.onnx.", required=True)
+@options.force_option
 @click.option("--locale", metavar="NAME", help="Locale of the runtime, for lower case.  [default: of this system]")
 @options.trust_type_option
 def export(model: str, out: str, force: bool, locale: str | None, trusted_types: tuple[str, ...]) -> None:

@@ -119,7 +119,7 @@ class Source:
                 raise ValueError(f"--hierarchy must be a file, since {self.path} is no table; got a separator of paths")
             data = load_dataset(self.path, progress=sys.stderr.isatty(), **self.options)  # nosec B615
         else:
-            frame = self.read_table(self.table_kind)
+            (frame,) = self.read_blocks(self.table_kind)
             column = self.trusted if self.trusted in frame.columns else None
             name = self.name.partition(".")[0]
             data = from_frame(frame, name=name, source=self.path, **{**self.roles, "trusted": column})
@@ -139,13 +139,8 @@ class Source:
             return data
         return data.part(self.part or (default_part if data.train is not None else "all"))
 
-    def read_table(self, kind: str) -> Any:
-        """Return the table as a DataFrame."""
-        (frame,) = self.read_blocks(kind, None)
-        return frame
-
-    def read_blocks(self, kind: str, n_rows: int | None) -> Iterator[Any]:
-        """Yield the table as DataFrames of `n_rows` rows, or raise ValueError for options of other formats."""
+    def read_blocks(self, kind: str, n_rows: int | None = None) -> Iterator[Any]:
+        """Yield a table as DataFrames of `n_rows` rows, by default as one; raise ValueError for unknown options."""
         options = {name: value for name, value in self.options.items() if name != "format"}
         check_options(options, accepted_options(kind), f"{self.path} is read as {kind}")
         used = {name: options[name] for name in TABLE_FORMATS[kind].options if name in options}

@@ -119,7 +119,8 @@ def match(source: Source, path: str, info: ModelInfo, *, labels: bool, completin
     if kind is not None and info.feature_names is not None and named:
         if source.part not in (None, "all"):
             raise ValueError(f"--part {source.part} needs an official split, which {source.path} does not have")
-        return _match_table(source, source.read_table(kind), info, labels=labels, completing=completing)
+        (frame,) = source.read_blocks(kind)
+        return _match_table(source, frame, info, labels=labels, completing=completing)
     data = source.load("test")
     X = data.X[:, _order(source, "feature", data.feature_names, info.feature_names)]
     Y = None
@@ -146,7 +147,7 @@ def match_update(source: Source, path: str, info: ModelInfo) -> MatchedData:
         data = source.load()
         X = data.X[:, _order(source, "feature", data.feature_names, info.feature_names)]
         return MatchedData(X, data.Y, list(data.label_names), trusted=data.trusted)
-    frame = source.read_table(kind)
+    (frame,) = source.read_blocks(kind)
     options = {name: value for name, value in source.options.items() if name != "labels"}
     unnamed = replace(source, options=options)
     roles, _ = _model_roles(unnamed, frame, info)

@@ -54,17 +54,6 @@ def _decision(value: str) -> str | float | int:
     return decision
 
 
-def _combine(*options: Decorator) -> Decorator:
-    """Return one decorator for several options; `--help` lists them in this order."""
-
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
-
-
 def several(option: str, name: str, metavar: str, help: str) -> Decorator:
     """Return an option that can be repeated."""
     return click.option(option, name, multiple=True, metavar=metavar, help=f"{help}; can be repeated.")
@@ -215,9 +204,11 @@ def source_options(
             command(**{name: source}, **values)
 
         n_others = len(getattr(command, "__click_params__", ()))
-        decorated = _combine(*options)(call)
+        decorated: Any = call
+        for option in reversed(options):
+            decorated = option(decorated)
         # Click lists the options of a function from the last to the first.
-        names = [option.name for option in reversed(decorated.__click_params__[n_others:])]  # type: ignore[attr-defined]
+        names = [added.name for added in reversed(decorated.__click_params__[n_others:])]
         return decorated
 
     return decorate
@@ -231,10 +222,6 @@ decision_option = click.option(
     help=f"Which labels to predict: {', '.join(DECISIONS)}, a threshold, a number of labels, or none for the "
     "predictions of the method itself.  [default: f1]",
 )
-label_decision_options = _combine(
-    several("--precision", "precisions", "[LABEL=]NUMBER", "Guarantee the precision of a label, or of all labels"),
-    several("--threshold", "thresholds", "LABEL=NUMBER", "Predict a label if its probability is above a threshold"),
-)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 force_option = click.option("--force", is_flag=True, help="Overwrite an existing file.")
 checkpoint_option = click.option(
@@ -245,16 +232,13 @@ checkpoint_option = click.option(
 )
 trust_type_option = several("--trust-type", "trusted_types", "NAME", "Type in MODEL to trust")
 model_option = click.option("--model", metavar="MODEL", help="Model file to use instead of fitting a method.")
-method_options = _combine(
-    method_option(f"One of {', '.join(METHODS)}.", "SelfPacedEnsemble"),
-    several("--param", "params", "KEY=VALUE", "Parameter of the method"),
-    seed_option("Seed for the method."),
-)
+fitted_method_option = method_option(f"One of {', '.join(METHODS)}.", "SelfPacedEnsemble")
+params_option = several("--param", "params", "KEY=VALUE", "Parameter of the method")
 
 
 def out_option(metavar: str, help: str, *, required: bool = False) -> Decorator:
-    """Return --out and --force."""
-    return _combine(click.option("-o", "--out", required=required, metavar=metavar, help=help), force_option)
+    """Return --out."""
+    return click.option("-o", "--out", required=required, metavar=metavar, help=help)
 
 
 def check_model_options() -> None:

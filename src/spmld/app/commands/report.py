@@ -23,8 +23,11 @@ HELD_OUT_FOLDS = 5
 @click.command()
 @options.source_options(trusted=True, allow_missing=True)
 @options.out_option("FILE", "HTML file to write, such as report.html.", required=True)
+@options.force_option
 @options.model_option
-@options.method_options
+@options.fitted_method_option
+@options.params_option
+@options.seed_option("Seed for the method.")
 @click.option("--title", help="Title of the page.")
 @options.integer("--top", 20, "Maximum number of rows.")
 @click.option("--no-audit", is_flag=True, help="Skip the audit of the labels, which fits additional models.")

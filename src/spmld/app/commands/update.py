@@ -37,6 +37,7 @@ ROUNDING = 1e-6
 @click.argument("model")
 @options.source_options("data", trusted=True, allow_missing=True)
 @options.out_option("NEW_MODEL", "Model file to write, such as new.skops.", required=True)
+@options.force_option
 @options.trust_type_option
 @options.json_option
 def update(model: str, data: Source, out: str, force: bool, trusted_types: tuple[str, ...], as_json: bool) -> None:
