@@ -6,7 +6,6 @@ import os
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Literal
@@ -23,7 +22,7 @@ from spmld.datasets.frames import from_frame, to_frame
 from spmld.datasets.registry import fetch_dataset, list_datasets
 from spmld.tables.numbers import MAX_EXACT
 from spmld.tables.reading import TABLE_EXTENSIONS, TABLE_FORMATS, check_options, read_table, table_format
-from spmld.tables.roles import TableRoles
+from spmld.tables.roles import ROLES
 
 _SPARSE = ("data", "indices", "indptr", "shape")
 
@@ -76,7 +75,7 @@ def accepted_options(kind: str) -> list[str]:
     ['labels', 'xml', 'encoding']
     """
     if kind in TABLE_FORMATS:
-        return [*TABLE_FORMATS[kind].options, *(item.name for item in fields(TableRoles))]
+        return [*TABLE_FORMATS[kind].options, *ROLES]
     return [p.name for p in inspect.signature(_READERS[kind]).parameters.values() if p.kind is p.KEYWORD_ONLY]
 
 

@@ -11,9 +11,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from spmld._io import need
-from spmld._validation import list_names
+from spmld._validation import check_choice, list_names
 from spmld.labels.separators import Separator
-from spmld.labels.tags import EmptyIs, TagCase, Untagged, check_choice
+from spmld.labels.tags import EmptyIs, TagCase, Untagged
 from spmld.labels.words import LabelWords, fold_spelling, label_words
 from spmld.tables.columns import FIRST_VALUES, is_nested, is_typed, without_missing_words
 from spmld.tables.label_columns import (
@@ -177,6 +177,10 @@ class TableRoles:
         if self.annotator is not None and self.trusted is not None:
             problems.append(TableProblem("trusted cannot be combined with annotator; leave out one of them"))
         return problems
+
+
+ROLES = tuple(item.name for item in fields(TableRoles))
+"""Names of the roles, which are options of the readers of tables."""
 
 
 def find_label_columns(names: Iterable[str], columns: Iterable[str], prefix: str = PREFIX) -> dict[str, str]:

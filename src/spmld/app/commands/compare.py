@@ -3,6 +3,7 @@
 import math
 import time
 import warnings
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import click
@@ -14,9 +15,21 @@ from sklearn.model_selection import ParameterGrid, ParameterSampler, cross_val_s
 
 from spmld._table import TextTable
 from spmld.app.commands import INTERRUPTED, options
-from spmld.app.commands.fitting import fit_model, save_model, stored_fits
+from spmld.app.commands.fitting import (
+    METHODS,
+    base_estimator,
+    build,
+    check_decision,
+    fit_model,
+    is_number,
+    parse_params,
+    parse_value,
+    save_model,
+    split_option,
+    stored_fits,
+    with_decision,
+)
 from spmld.app.commands.loading import Source, frames
-from spmld.app.commands.methods import base_estimator, build, check_decision, parse_params, parse_space, with_decision
 from spmld.app.commands.printing import check_output_path, print_message, print_result, progress_bar
 from spmld.datasets import Dataset
 from spmld.labels import read_labels
@@ -28,6 +41,8 @@ from spmld.model_selection import make_folds
 
 _DEFAULT_METHODS = ("SelfPacedEnsemble", "SPMLD", "GLOCAL", "MaskedLogistic", "LabelPrior")
 _DEFAULT_METRICS = ("ranking_loss", "macro_auc", "micro_f1", "macro_f1")
+_CHOICES = "KEY=A,B,C, such as n_components=5,10,20"
+_RANGE = "KEY=LOW:HIGH or KEY=LOW:HIGH:log, such as C=0.01:100:log"
 MAX_TRIALS = 10
 """Maximum number of trials in the printed table."""
 
@@ -175,6 +190,33 @@ def tune(
             raise Exit(INTERRUPTED)
         if not out:
             print_message(f"next: {command} fits the best parameters")
+
+
+def parse_space(method: str, choices: Sequence[str], ranges: Sequence[str]) -> dict[str, Any]:
+    """Return the choices and ranges of `spmld tune`; the default space of the method if there are no options.
+
+    Examples
+    --------
+    >>> from spmld.app.commands.compare import parse_space
+    >>> parse_space("SPMLD", ["n_components=5,10"], ["ridge=0.01:1:log"])
+    {'n_components': [5, 10], 'ridge': (0.01, 1, 'log')}
+    """
+    space: dict[str, Any] = {}
+    for text in choices:
+        key, values = split_option(text, "--choices", _CHOICES)
+        space[key] = [parse_value(value.strip()) for value in values.split(",")]
+    for text in ranges:
+        key, values = split_option(text, "--range", _RANGE)
+        low, high, *scale = [parse_value(value) for value in values.split(":")] + [None] * (":" not in values)
+        if not (is_number(low) and is_number(high) and scale in ([], ["log"])):
+            raise ValueError(f"--range must have the form {_RANGE}, got {text!r}")
+        if not low < high or (scale and low <= 0):
+            raise ValueError(f"--range must have LOW < HIGH, and 0 < LOW with log, got {text!r}")
+        space[key] = (low, high, *scale)
+    space = space or METHODS[method]
+    if not space:
+        raise ValueError(f"{method} has no default search space; pass --choices or --range")
+    return space
 
 
 class _Candidate(NamedTuple):

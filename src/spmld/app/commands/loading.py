@@ -7,7 +7,7 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,14 +19,14 @@ from spmld._io import need
 from spmld._table import from_csv_text
 from spmld.app.commands.printing import list_first, print_message
 from spmld.datasets import Dataset, load_dataset, read_hierarchy
-from spmld.datasets.files import accepted_options, file_format
+from spmld.datasets.files import file_format
 from spmld.datasets.frames import from_frame, identifier_text, sample_names
 from spmld.datasets.hierarchies import resolve_contradictions, with_hierarchy
 from spmld.labels.separators import show_separators
 from spmld.tables import TableEncoder, TableError, TableRoles, TableWarning, read_table
 from spmld.tables.problems import TableProblem
 from spmld.tables.reading import TABLE_FORMATS, check_options, read_table_blocks, table_format
-from spmld.tables.roles import PREFIX, read_label_columns
+from spmld.tables.roles import PREFIX, ROLES, read_label_columns
 
 if TYPE_CHECKING:
     from spmld.export import ModelInfo
@@ -84,8 +84,7 @@ class Source:
     @property
     def roles(self) -> dict[str, Any]:
         """Roles of the columns that are set by options."""
-        names = {item.name for item in fields(TableRoles)}
-        return {name: value for name, value in self.options.items() if name in names}
+        return {name: value for name, value in self.options.items() if name in ROLES}
 
     @property
     def file_settings(self) -> dict[str, str]:
@@ -142,8 +141,9 @@ class Source:
     def read_blocks(self, kind: str, n_rows: int | None = None) -> Iterator[Any]:
         """Yield a table as DataFrames of `n_rows` rows, by default as one; raise ValueError for unknown options."""
         options = {name: value for name, value in self.options.items() if name != "format"}
-        check_options(options, accepted_options(kind), f"{self.path} is read as {kind}")
-        used = {name: options[name] for name in TABLE_FORMATS[kind].options if name in options}
+        accepted = TABLE_FORMATS[kind].options
+        check_options(options, [*accepted, *ROLES], f"{self.path} is read as {kind}")
+        used = {name: options[name] for name in accepted if name in options}
         yield from read_table_blocks(self.path, format=kind, n_rows=n_rows, **used)
 
     def load_part(self, folds: int | None = None) -> Dataset:
