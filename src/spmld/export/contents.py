@@ -54,7 +54,7 @@ _PARTS = {
     "sklearn.utils._bunch": ("Bunch",),
 }
 _NAMES = {f"{module}.{name}" for module, names in _PARTS.items() for name in names}
-_METRICS = {f"{metric.function.__module__}.{metric.name}" for metric in METRICS.values()}
+_METRICS = {f"{metric.function.__module__}.{name}" for name, metric in METRICS.items()}
 
 
 def replace_parts(part: Any, function: Callable[[Any], Any]) -> Any:
