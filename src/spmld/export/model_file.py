@@ -135,7 +135,8 @@ def save(
     file = Path(path)
     if file.is_dir():
         raise ModelFileError(f"{file} is a folder; pass the name of a file")
-    original, model = model, replace_parts(model, without_callback)
+    original = model
+    model = replace_parts(model, without_callback)
     if model is not original:
         warnings.warn(f"The callback of {type(model).__name__} is not written to {file}", stacklevel=2)
     info = _describe(model, label_names, feature_names, summary)
@@ -278,7 +279,8 @@ def _read(path: StrPath) -> tuple[bytes, ModelInfo]:
                 description = json.loads(archive.read(_DESCRIPTION))
             names = {item.name for item in fields(ModelInfo)}
             info = ModelInfo(**{name: value for name, value in description.items() if name in names})
-            major, file_format = _major(info.version), int(description["format"])
+            major = _major(info.version)
+            file_format = int(description["format"])
     except ValueError as error:
         raise ModelFileError(str(error)) from error
     if file_format != _FORMAT or major > _major(spmld.__version__):

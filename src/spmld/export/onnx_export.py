@@ -95,7 +95,8 @@ def export_onnx(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     spmld.export_onnx(model, folder + "/model.onnx")
     """
-    onnx, skl2onnx = need("onnx", "onnx"), need("skl2onnx", "onnx")
+    onnx = need("onnx", "onnx")
+    skl2onnx = need("skl2onnx", "onnx")
     check_is_fitted(model)
     skl2onnx.update_registered_converter(Formula, ALIAS, Formula.infer_shapes, Formula.convert)
     inputs = _inputs(model, skl2onnx.common.data_types)
@@ -109,14 +110,17 @@ def export_onnx(
     except (RuntimeError, NotImplementedError, TypeError) as error:
         raise ValueError(f"skl2onnx cannot convert a part of the model. {error}") from error
     inputs = _without_unused(exported.graph, inputs)
-    l, d = exported.graph.output[0].type.tensor_type.shape.dim[1].dim_value, sum(kind.shape[1] for _, kind in inputs)
+    l = exported.graph.output[0].type.tensor_type.shape.dim[1].dim_value
+    d = sum(kind.shape[1] for _, kind in inputs)
     columns = [name for name, _ in inputs] if len(inputs) > 1 else feature_names_of(model)
     features = check_names(feature_names, d, "feature") or columns or [f"x{j}" for j in range(d)]
     labels = check_names(label_names, l, "label") or label_names_of(model) or [f"y{j}" for j in range(l)]
-    exported.producer_name, exported.producer_version = "spmld", spmld.__version__
+    exported.producer_name = "spmld"
+    exported.producer_version = spmld.__version__
     for name, value in {"label_names": labels, "feature_names": features}.items():
         entry = exported.metadata_props.add()
-        entry.key, entry.value = name, json.dumps(value)
+        entry.key = name
+        entry.value = json.dumps(value)
     onnx.checker.check_model(exported)
     if classes := _other_classes(model):
         warnings.warn(
@@ -244,7 +248,8 @@ def _imputed(build: Operators, model: SimpleImputer, inputs: Any) -> Any:
     """Declare an imputer with its indicators, which skl2onnx leaves out."""
     if not model.add_indicator:
         return build.transformed(model, inputs, parsers={})
-    features, values_only = model.indicator_.features_, copy.copy(model)
+    features = model.indicator_.features_
+    values_only = copy.copy(model)
     values_only.add_indicator = False
     (values,) = build.transformed(values_only, inputs, parsers={})
 
@@ -258,7 +263,8 @@ def _one_hot(build: Operators, model: OneHotEncoder, inputs: Any) -> Any:
     """Declare an encoder with infrequent categories, for which skl2onnx has no unknown categories."""
     if model.handle_unknown != "infrequent_if_exist" or model.drop is not None:
         return build.transformed(model, inputs, parsers={})
-    columns, n_columns = [], 0
+    columns = []
+    n_columns = 0
     for categories, rare in zip(model.categories_, model.infrequent_categories_, strict=True):
         if categories.dtype.kind not in "OU":
             raise unsupported(f"OneHotEncoder with infrequent categories that are not strings: {categories[:3]}")
@@ -267,7 +273,8 @@ def _one_hot(build: Operators, model: OneHotEncoder, inputs: Any) -> Any:
         n_columns += len(frequent) + (rare is not None)
 
     def function(*tensors: Tensor) -> Tensor:
-        x, parts = concatenate(tensors), []
+        x = concatenate(tensors)
+        parts = []
         for j, (frequent, has_rare) in enumerate(columns):
             codes = x.columns([j]).apply(
                 "LabelEncoder",
@@ -305,7 +312,8 @@ def _landmarks(build: Operators, transformer: LandmarkFeatures, inputs: Any) -> 
 
 def _scale(x: Tensor, scaler: FeatureScaler | LandmarkFeatures) -> Tensor:
     """Return the scaled features. The difference of features far from zero and the rounded mean is exact."""
-    mean, factor = np.asarray(scaler.mean_, dtype=float), np.asarray(scaler.factor_, dtype=float)
+    mean = np.asarray(scaler.mean_, dtype=float)
+    factor = np.asarray(scaler.factor_, dtype=float)
     rounded = mean.astype(np.float32).astype(float)
     return (x - rounded) * factor + (rounded - mean) * factor
 

@@ -41,14 +41,7 @@ TOP = 20
 @options.force_option
 @options.json_option
 def audit(
-    source: Source,
-    method: str | None,
-    top: int,
-    folds: int,
-    seed: int,
-    out: str | None,
-    force: bool,
-    as_json: bool,
+    source: Source, method: str | None, top: int, folds: int, seed: int, out: str | None, force: bool, as_json: bool
 ) -> None:
     """Print the labels of SOURCE that are most likely to be wrong, and the range of the number of errors.
 
