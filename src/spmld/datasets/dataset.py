@@ -162,14 +162,7 @@ class Dataset:
 
 
 def join_split(train: Dataset, test: Dataset, name: str = "") -> Dataset:
-    """Join training and test data into one data set with an official split.
-
-    Parameters
-    ----------
-    train, test : Dataset
-        Data sets with the same features and labels in the same order.
-    name : str, default=""
-        Name of the joined data set.
+    """Join training and test data, with the same features and labels in the same order, into one data set.
 
     Examples
     --------

@@ -155,20 +155,10 @@ def source_options(
     annotator: bool | None = None,
     allow_missing: bool = False,
 ) -> Decorator:
-    """Return the argument `name` and the options of the readers, as a `Source`.
+    """Return the argument `name` and the options of the readers, which the command gets as a `Source`.
 
-    Parameters
-    ----------
-    name : str
-        Name of the argument.
-    part : str, optional
-        Default of --part, for data sets with an official split. None: the command has no such option.
-    trusted : bool
-        Whether the command has the option --trusted, for verified entries.
-    annotator : bool, optional
-        Whether the option --annotator is required. None: the command has no such option.
-    allow_missing : bool
-        Whether the command has the option --allow-missing, for the features of a model.
+    The command has the option --part with the default `part`, and --annotator, which is required if `annotator` is
+    True, unless they are None; and the options --trusted and --allow-missing if these arguments are True.
     """
     options: list[Decorator] = [click.argument(name), *_READER_OPTIONS]
     if part is not None:
