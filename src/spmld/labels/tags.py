@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from spmld._validation import check_choice
 from spmld.labels.hierarchy import path_nodes
 from spmld.labels.words import clean_spelling, fold_spelling, fold_words, is_blank, join_words, tag_words
 
@@ -383,9 +384,3 @@ def similar_tags(names: Sequence[str]) -> list[tuple[str, ...]]:
     for name in names:
         groups.setdefault(join_words(name), []).append(name)
     return [tuple(group) for group in groups.values() if len(set(map(fold_spelling, group))) > 1]
-
-
-def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
-    """Raise ValueError if a value is not one of the choices."""
-    if value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value!r}")

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import spmld
-from spmld.app.commands.methods import METHODS, build, with_decision
+from spmld.app.commands.fitting import METHODS, build, with_decision
 from spmld.estimators import ThresholdClassifier
 from spmld.metrics import macro_auc, macro_f1
 

@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spmld._response import as_frame
+from spmld.app.commands.fitting import without_decision
 from spmld.app.commands.loading import Source
 from spmld.app.commands.matching import MatchedData, match, open_model, split_encoder
-from spmld.app.commands.methods import without_decision
 from spmld.app.commands.printing import progress_bar
 from spmld.app.review import Annotation, open_table, read_annotations
 from spmld.app.review.annotations import Place
+from spmld.app.review.applying import LabelFields, TagColumn
 from spmld.app.review.editable_tables import EditableTable
 from spmld.app.review.evidence import Evidence
-from spmld.app.review.label_forms import LabelFields, TagColumn
 from spmld.app.review.queue import update_issues
 from spmld.app.review.samples import TableSamples
 from spmld.audit import LabelIssues, find_label_issues

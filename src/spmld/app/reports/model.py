@@ -17,8 +17,8 @@ from spmld._table import TableCell, TextTable, format_number, format_rate
 from spmld.app.reports.data import ReportData
 from spmld.app.reports.page import Section, page, picture
 from spmld.audit.issues import RANGE_NOTE
+from spmld.estimators.model_parts import find_part
 from spmld.inspection import top_features
-from spmld.inspection.model_parts import find_part
 from spmld.labels import read_labels
 from spmld.labels.single_class import find_single_class, list_labels, single_class_messages
 from spmld.metrics import macro_auc, macro_f1
