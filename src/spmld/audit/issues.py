@@ -14,14 +14,12 @@ from spmld._table import TextTable
 from spmld._validation import check_scalar_integer
 from spmld.noise import NoiseEstimate
 
-KINDS = ("present", "absent", "both")
-"""Kinds of entries in a list: labels that are present and unlikely, labels that are absent and likely, or both."""
-TITLES = {
+LISTS = {
     "present": "Labels that are present and unlikely",
     "absent": "Labels that are absent and likely",
     "both": "Labels of low quality",
 }
-"""Titles of the lists."""
+"""Kinds of lists, and their titles."""
 LIMITS_TITLE = "Errors that the features could reveal"
 LIMITS_NOTE = "Limits of each label alone. The limit of all labels uses more entries, so it is lower than the sum."
 """Title and explanation of the table of labels."""
@@ -193,8 +191,8 @@ class LabelIssues:
             Labels that are present and unlikely, labels that are absent and likely, or both. The two lists have errors
             of different kinds, so choose one if you know which errors the labels have.
         """
-        if kind not in KINDS:
-            raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
+        if kind not in LISTS:
+            raise ValueError(f"kind must be one of {', '.join(LISTS)}, got {kind!r}")
         listed = {"present": self.signs > 0, "absent": self.signs < 0, "both": self.signs != 0}
         indices = np.flatnonzero(listed[kind])
         return indices[np.argsort(self.quality_log_odds.flat[indices], kind="stable")]
