@@ -191,11 +191,14 @@ class LabelIssues:
             Labels that are present and unlikely, labels that are absent and likely, or both. The two lists have errors
             of different kinds, so choose one if you know which errors the labels have.
         """
+        indices = np.flatnonzero(self._listed(kind))
+        return indices[np.argsort(self.quality_log_odds.flat[indices], kind="stable")]
+
+    def _listed(self, kind: str) -> NDArray[np.bool_]:
+        """Return which entries are in a list."""
         if kind not in LISTS:
             raise ValueError(f"kind must be one of {', '.join(LISTS)}, got {kind!r}")
-        listed = {"present": self.signs > 0, "absent": self.signs < 0, "both": self.signs != 0}
-        indices = np.flatnonzero(listed[kind])
-        return indices[np.argsort(self.quality_log_odds.flat[indices], kind="stable")]
+        return {"present": self.signs > 0, "absent": self.signs < 0, "both": self.signs != 0}[kind]
 
     def table(self, top: int | None = None, *, kind: str = "both") -> Any:
         """Return observed entries by ascending label quality.
@@ -248,16 +251,21 @@ class LabelIssues:
         }
         return need("pandas").DataFrame(columns)
 
-    def sample_quality(self) -> NDArray[np.float64]:
+    def sample_quality(self, kind: str = "both") -> NDArray[np.float64]:
         """Return the label quality score of each sample: the product of the quality of its observed labels.
 
         It is 1 for samples without observed labels.
+
+        Parameters
+        ----------
+        kind : {"present", "absent", "both"}, default="both"
+            Labels that count, as in `order`.
 
         Returns
         -------
         ndarray of shape (n_samples,)
         """
-        return np.exp(np.where(self.signs != 0, log_expit(self.quality_log_odds), 0.0).sum(axis=1))
+        return np.exp(np.where(self._listed(kind), log_expit(self.quality_log_odds), 0.0).sum(axis=1))
 
     def summary(self) -> str:
         """Return the number of errors that the features could reveal, and what verified entries say, in a sentence."""
