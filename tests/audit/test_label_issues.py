@@ -137,7 +137,7 @@ def test_verified_entries_are_correct_and_determine_the_rates():
     corrected = np.where(verified[:, None], TRUTH, Y)
     issues = label_issues(corrected, LOG_ODDS, trusted=verified)
     assert (issues.label_quality[verified] == 1).all()
-    assert issues.rated
+    assert issues.rates is not None
     assert (1 - issues.label_quality).sum() == pytest.approx(WRONG[~verified].sum(), rel=0.3)
     lower, upper = issues.total_range
     assert 0 < lower <= WRONG[~verified].sum() <= upper

@@ -218,12 +218,12 @@ def _find_issues(scores: _Floats, signs: _Signs, labels: Labels, sample_names: l
         calibration = PooledCalibration().fit(scores[:, positive_only], signs[:, positive_only])
         log_odds[:, positive_only] = calibration.transform(scores[:, positive_only])
     quality = signs * log_odds
-    rated = noise.verified and noise.identified
-    if rated:
+    rates = noise.rates if noise.verified and noise.identified else None
+    if rates is not None:
         weight = trusted_weight(audited, verified)
-        calibration = PooledCalibration().fit(scores, audited, weight, noise.rates.unless(verified))
+        calibration = PooledCalibration().fit(scores, audited, weight, rates.unless(verified))
         log_odds = calibration.transform(scores)
-        quality = -error_log_odds(log_odds, signs, noise.rates)
+        quality = -error_log_odds(log_odds, signs, rates)
     # Missing entries of positive-only labels show how many of the positives are false, but are not errors themselves.
     positives = bound_errors(scores, np.where(counted | positive_only, signs, np.int8(0)))
     negatives = bound_errors(scores, np.where(counted, audited, np.int8(0)))
@@ -233,8 +233,8 @@ def _find_issues(scores: _Floats, signs: _Signs, labels: Labels, sample_names: l
         quality_log_odds=np.where(verified, np.inf, np.where(labels.observed, quality, np.nan)),
         label_limits=positives.false_positives + negatives.false_negatives,
         total_range=(lower, max(lower, positives.total_false_positives + negatives.total_false_negatives)),
-        weak=not rated and bool(positives.total_false_positives > (counted & (signs > 0)).sum() / 2),
-        noise=noise,
+        weak=rates is None and bool(positives.total_false_positives > (counted & (signs > 0)).sum() / 2),
+        rates=rates,
         signs=labels.signs,
         classes=labels.classes,
         label_names=labels.names or [],

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from spmld._io import need
 from spmld._table import TextTable
 from spmld._validation import check_scalar_integer
-from spmld.noise import NoiseEstimate
+from spmld.noise import NoiseRates
 
 LISTS = {
     "present": "Labels that are present and unlikely",
@@ -64,8 +64,8 @@ class LabelIssues:
         unless verified entries show errors.
     weak : bool
         Whether the features do not confirm the positives: more than half of them may be wrong.
-    noise : NoiseEstimate
-        Calibration of the scores, and the noise rates that verified entries determine.
+    rates : NoiseRates or None
+        Noise rates of each label that verified entries determine; None if they do not.
     signs : ndarray of shape (n_samples, n_labels)
         The audited labels: 1, -1, and 0 where missing.
     classes : ndarray of shape (2,)
@@ -94,7 +94,7 @@ class LabelIssues:
     label_limits: NDArray[np.float64]
     total_range: tuple[float, float]
     weak: bool
-    noise: NoiseEstimate
+    rates: NoiseRates | None
     signs: NDArray[np.int8]
     classes: NDArray[Any]
     label_names: list[Any]
@@ -105,15 +105,9 @@ class LabelIssues:
         """Label quality scores, NaN where missing and 1 where verified.
 
         The score is the self-confidence: the out-of-fold probability of the observed label. It orders the entries, but
-        is not the probability that the label is correct, which nothing but verified entries determines. With verified
-        positives and negatives that identify noise rates, it is this probability.
+        is not the probability that the label is correct. If verified entries determine `rates`, it is.
         """
         return np.asarray(expit(self.quality_log_odds))
-
-    @property
-    def rated(self) -> bool:
-        """Whether verified entries determine noise rates."""
-        return self.noise.verified and self.noise.identified
 
     @property
     def probabilities(self) -> NDArray[np.float64]:
@@ -272,7 +266,7 @@ class LabelIssues:
         n = int((self.signs != 0).sum())
         lower, upper = self.total_range
         text = f"of {n} observed entries, {lower:.0f} to {upper:.0f} are errors that these features could reveal"
-        if self.rated:
+        if self.rates is not None:
             text += f", about {np.nansum(1 - self.label_quality):.0f} by the rates of the verified entries"
         if self.weak:
             text += ". They do not confirm most of the positives"
