@@ -21,9 +21,9 @@ FEATURES = ("loud", "fast", "long")
 
 def make_issues(log_odds, quality_log_odds, signs, names):
     """Return the result of an audit with these scores."""
-    ranges = np.zeros(len(names)), (0.0, 0.0)
+    limits = np.full(len(names), 1e9), (0.0, 1e9)
     return LabelIssues(
-        log_odds, quality_log_odds, *ranges, False, None, signs, np.array([0, 1]), names, list(range(len(signs)))
+        log_odds, quality_log_odds, *limits, False, None, signs, np.array([0, 1]), names, list(range(len(signs)))
     )
 
 

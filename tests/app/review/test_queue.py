@@ -1,5 +1,7 @@
 """The queue: priorities, kinds and order."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -60,6 +62,17 @@ def test_permuting_samples_and_labels_permutes_the_queue():
     original = make_queue(issues)
     assert rows[moved["sample"]].tolist() == original["sample"].tolist()
     assert moved.label.tolist() == original.label.tolist()
+
+
+def test_priorities_of_observed_entries_add_up_to_at_most_the_errors_that_features_could_reveal():
+    issues = random_issues()
+    scaled = make_queue(replace(issues, total_range=(0.0, 7.0)), min_priority=0)
+    plain = make_queue(issues, min_priority=0)
+    observed = plain.given != "missing"
+    assert scaled.priority[scaled.given != "missing"].sum() == pytest.approx(7)
+    ratio = scaled.priority[plain.index] / plain.priority
+    assert (ratio[~observed] == 1).all()
+    np.testing.assert_allclose(ratio[observed], 7 / plain.priority[observed].sum())
 
 
 def test_verified_entries_are_not_in_the_queue():

@@ -2,7 +2,9 @@
 
 The *current value* of an entry is the observed label, or the most probable value if the label is missing. The priority
 is the probability of its opposite: one minus the label quality for an observed label, and min(p, 1 - p) for a missing
-label that is positive with the probability p. It orders the entries, and does not count corrections.
+label that is positive with the probability p. Priorities of observed labels are scaled so that their sum is at most the
+number of errors that the features could reveal, since most labels of low quality are correct where it is small. They
+order the entries, and do not count corrections.
 """
 
 from collections.abc import Collection
@@ -97,7 +99,7 @@ def make_queue(
     DataFrame
         A row for each entry. The index is that of the entry in the flattened label matrix. Columns: sample (index),
         label (name), kind, given (the observed label: present, absent or missing), probability (that the label is
-        present) and priority (the probability of the opposite of the current value).
+        present) and priority (the scaled probability of the opposite of the current value).
 
     Examples
     --------
@@ -130,6 +132,9 @@ def _all_entries(issues: LabelIssues, probabilities: Any = None) -> Any:
     missing = np.where(signs.any(axis=1, keepdims=True), "missing", "unlabeled")
     kinds = np.select([signs > 0, signs < 0], ["present", "absent"], missing)
     probability = present_probability(issues, probabilities)
+    priority = opposite_probability(probability, signs)
+    largest = issues.total_range[1]
+    priority[signs != 0] *= largest / max(priority[signs != 0].sum(), largest, 1.0)
     return pandas.DataFrame(
         {
             "sample": np.repeat(samples, len(names)),
@@ -137,7 +142,7 @@ def _all_entries(issues: LabelIssues, probabilities: Any = None) -> Any:
             "kind": pandas.Categorical(kinds.ravel(), KINDS),
             "given": pandas.Categorical.from_codes(signs.ravel() + 1, ("absent", "missing", "present")),
             "probability": probability.ravel(),
-            "priority": opposite_probability(probability, signs).ravel(),
+            "priority": priority.ravel(),
         }
     )
 
