@@ -122,7 +122,7 @@ def first_order(Y, issues, order, seed):
 
 def queue_order(issues):
     """Return all entries in the order of the queue; verified entries, which are not in it, come last."""
-    entries = make_queue(issues, min_gain=0).index
+    entries = make_queue(issues, min_priority=0).index
     return np.concatenate([entries, np.setdiff1d(np.arange(issues.signs.size), entries)])
 
 

@@ -53,19 +53,20 @@ def noisy_songs():
 
 
 def audit():
-    """Return the fraction of errors among the first entries, and the error probabilities of all labels."""
+    """Return the fraction of errors among the first entries of each list, and the quality of all labels."""
     songs, _, issues = noisy_songs()
     wrong = np.not_equal(songs.Y, songs.Y_true)
     figure, (first, histogram) = axes(2)
-    found = np.cumsum(wrong.flat[issues.order()[:600]]) / np.arange(1, 601)
-    first.plot(np.arange(1, 601), found, color=BLUE, label="order of the audit")
+    for kind, color in (("present", BLUE), ("absent", ORANGE), ("both", GREEN)):
+        found = np.cumsum(wrong.flat[issues.order(kind)[:400]]) / np.arange(1, 401)
+        first.plot(np.arange(1, 401), found, color=color, label=kind)
     first.axhline(wrong.mean(), color=GRAY, ls="--", label="random order")
     first.set(xlabel="number of reviewed labels", ylabel="fraction of wrong labels", ylim=(0, 1.03))
     for kind, entries, color in (("correct", ~wrong, BLUE), ("wrong", wrong, RED)):
-        histogram.hist(issues.error_probability[entries], np.linspace(0, 1, 21), color=color, alpha=0.7, label=kind)
-    histogram.set(xlabel="error probability", ylabel="number of labels", yscale="log")
-    for axis in (first, histogram):
-        axis.legend(frameon=False)
+        histogram.hist(issues.label_quality[entries], np.linspace(0, 1, 21), color=color, alpha=0.7, label=kind)
+    histogram.set(xlabel="label quality", ylabel="number of labels", yscale="log")
+    first.legend(frameon=False, loc=(0.02, 0.12))
+    histogram.legend(frameon=False)
     return figure
 
 
@@ -78,7 +79,6 @@ def review():
     figure, axis = axes(width=6)
     decisions = np.arange(1, len(entries) + 1)
     axis.plot(decisions, corrected, color=BLUE, label="corrected, order of the review")
-    axis.plot(decisions, entries.gain.cumsum(), color=BLUE, ls=":", label="expected by the audit")
     axis.plot(decisions, decisions * wrong.mean(), color=GRAY, ls="--", label="random order")
     axis.set(xlabel="number of decisions", ylabel="number of labels")
     axis.legend(frameon=False)

@@ -25,6 +25,8 @@ from spmld.app.commands.printing import (
 from spmld.app.commands.review_data import complete_with_model, label_form, open_editable
 from spmld.app.review.applying import TagColumn
 from spmld.app.review.editable_tables import check_extension, without_gz
+from spmld.audit import find_label_issues
+from spmld.audit.issues import LIMITS_NOTE, LIMITS_TITLE, LISTS
 from spmld.estimators import Completion
 
 TOP = 20
@@ -34,31 +36,44 @@ TOP = 20
 @click.command()
 @options.source_options(part="all", trusted=True)
 @options.method_option("[default: MaskedLogistic on scaled features, with C chosen by cross-validation]")
+@click.option(
+    "--kind",
+    type=click.Choice(list(LISTS)),
+    default="both",
+    show_default=True,
+    help="Labels that are present and unlikely, labels that are absent and likely, or both.",
+)
 @options.integer("--top", 20, "Maximum number of entries to print.", minimum=0)
 @options.folds_option(5)
 @options.seed_option("Seed for the method and the folds.")
-@options.out_option("FILE", "CSV file for all observed entries.")
+@options.out_option("FILE", "CSV file for all observed entries of the kind.")
 @options.force_option
 @options.json_option
 def audit(
-    source: Source, method: str | None, top: int, folds: int, seed: int, out: str | None, force: bool, as_json: bool
+    source: Source,
+    method: str | None,
+    kind: str,
+    top: int,
+    folds: int,
+    seed: int,
+    out: str | None,
+    force: bool,
+    as_json: bool,
 ) -> None:
-    """Print the labels of SOURCE that are most likely to be wrong, and the range of the number of errors.
+    """Print the labels of SOURCE that are most likely to be wrong, and how many errors the features could reveal.
 
     SOURCE is a file or a name, as for `spmld data`. Samples are named by the column of --id, or counted from 0 in the
-    order of the part. The number of wrong entries is a range that the data allow, at_least and at_most; the lower end
-    is 0 unless there is clear evidence of errors. The error_probability of an entry is that of the upper end. Labels
-    that --trusted marks as verified are taken as correct, and determine the error probabilities of the others.
-    `spmld review --verify 50` shows a random sample, which turns the range into an estimate.
+    order of the part. Entries are ordered by label_quality, the probability of the observed label by models that were
+    not fitted on the sample; it is not the probability that the label is correct. at_most is the number of errors that
+    the features could reveal. Labels that --trusted marks as verified, of random samples, are taken as correct and show
+    how likely errors of both kinds are. `spmld review --verify 50` shows a random sample, which estimates the number of
+    errors.
 
     \b
     Examples:
       spmld audit emotions --top 10
-      spmld audit songs.csv --label sad --label calm --out issues.csv
+      spmld audit songs.csv --label sad --label calm --kind present --out issues.csv
     """
-    from spmld.audit import find_label_issues
-    from spmld.audit.issues import RANGE_NOTE
-
     check_output_path(out, force)
     data = source.load_part(folds)
     model = build(method, {}, seed) if method else None
@@ -66,18 +81,18 @@ def audit(
     issues = find_label_issues(model, X, Y, trusted=data.trusted, cv=folds, random_state=seed)
     if out:
         with writing(out) as part:
-            part.write_text(TextTable.from_frame(issues.table()).to_csv(), encoding="utf-8", newline="")
-    entries = issues.table(top)
+            part.write_text(TextTable.from_frame(issues.table(kind=kind)).to_csv(), encoding="utf-8", newline="")
+    entries = issues.table(top, kind=kind)
     labels = issues.per_label()
     if as_json:
         records = {"issues": entries.to_dict("records"), "per label": labels.to_dict("records")}
         print_json({"name": data.name, "range": list(issues.total_range), **records})
         return
     if len(entries):
-        print_table(TextTable.from_frame(entries, "Most likely errors"))
+        print_table(TextTable.from_frame(entries, LISTS[kind]))
         click.echo()
     labels = labels.sort_values("at_most", ascending=False, kind="stable")
-    print_table(TextTable.from_frame(labels, "Wrong entries that the data allow", RANGE_NOTE))
+    print_table(TextTable.from_frame(labels, LIMITS_TITLE, LIMITS_NOTE))
     print_message(repr(issues).removeprefix("LabelIssues of "))
     if out:
         print_message(f"all entries: {out}")

@@ -44,7 +44,7 @@ from spmld.app.review.store import check_store
 from spmld.audit import LabelIssues
 from spmld.datasets.frames import identifier_text
 
-_KINDS = {"suspicious": "suspicious", "missing": "missing", "unlabeled": "in samples without labels"}
+_KINDS = {"present": "present", "absent": "absent", "missing": "missing", "unlabeled": "in samples without labels"}
 
 
 @click.command()
@@ -89,11 +89,12 @@ def review(
 ) -> None:
     """Review the labels of DATA, a table, in the browser, one entry at a time.
 
-    Entries are ordered by expected gain, the probability that the annotation corrects a label: suspicious labels,
-    missing labels, and samples to label next. The keys are y (yes), n (no), u (unsure), s (skip) and z (undo). Each
-    annotation is stored in a SQLite file before the next entry is shown. The order is updated after every 50
-    annotations. The page is served on 127.0.0.1 only. Stop with Ctrl-C, and run the same command to continue. With
-    --model, the roles of the columns, the probabilities of missing labels and the evidence are those of the model.
+    Entries are ordered by the probability of the opposite value: labels that are present and unlikely, labels that are
+    absent and likely, missing labels, and samples to label next; --kind chooses among them. The keys are y (yes), n
+    (no), u (unsure), s (skip) and z (undo). Each annotation is stored in a SQLite file before the next entry is shown.
+    The order is updated after every 50 annotations. The page is served on 127.0.0.1 only. Stop with Ctrl-C, and run the
+    same command to continue. With --model, the roles of the columns, the probabilities of missing labels and the
+    evidence are those of the model.
 
     With --verify, a random sample of the observed labels is shown in random order. When the command ends, it prints
     the estimated number of wrong labels in DATA with a 90 % confidence interval.
@@ -161,8 +162,7 @@ def _summary(queue: Any) -> str:
         return f"{plural(len(queue), 'random entry')} to verify"
     counts = [f"{count} {_KINDS[kind]}" for kind, count in queue.kind.value_counts(sort=False).items() if count]
     kinds = ", ".join(counts) or "none"
-    gain = f"{queue.gain.sum():.0f}"
-    return f"{plural(len(queue), 'entry')} to review ({kinds}), at most {gain} expected corrections"
+    return f"{plural(len(queue), 'entry')} to review ({kinds})"
 
 
 def _estimate(wrong: list[bool], issues: LabelIssues) -> str:
@@ -196,11 +196,9 @@ def _serve(session: ReviewSession, port: int, no_browser: bool, source: Source) 
     finally:
         server.close()
     progress = session.progress()
-    corrected = f"{plural(progress['corrected'], 'label')} corrected"
-    if not (session.queue.kind == "random").any():
-        corrected += f", at most {progress['remaining']:.0f} expected corrections remain"
     print_message(
-        f"{progress['decided']} of {progress['entries']} entries decided, {corrected}\n"
+        f"{progress['decided']} of {progress['entries']} entries decided, "
+        f"{plural(progress['corrected'], 'label')} corrected\n"
         f"Write them into a copy of the file: spmld correct {source.command(str(session.store.path), '-o', 'FILE')}"
     )
     session.release()

@@ -71,8 +71,7 @@ def load_review(
     with progress_bar(None, "auditing labels"):
         issues = find_label_issues(None, data.X, data.Y, cv=AUDIT_FOLDS, random_state=seed, label_names=names)
     issues = issues if data.trusted is None else issues.mark_verified(data.trusted)
-    correct = 1 - np.nan_to_num(issues.error_probability, nan=1.0)
-    explained: dict[str, Any] = {"entry_weight": correct}
+    explained: dict[str, Any] = {"entry_weight": np.nan_to_num(issues.label_quality)}
     probabilities = None
     if completed is not None:
         columns = _model_columns(names, completed[0].label_names)
