@@ -36,7 +36,7 @@ PUBLIC = {
     ),
     "spmld.monitoring": (
         "Monitoring without labels",
-        "monitor Monitoring Shifts ExpectedMetric expected_metrics estimate_frequencies make_reference Reference",
+        "monitor Monitoring Shifts estimate_frequencies make_reference Reference",
     ),
     "spmld.noise": (
         "Noise model",

@@ -428,8 +428,7 @@ class SelfPacedEnsemble(UpdateMixin, MultiLabelEstimator):
         signs = samples.signs[rows]
         known = np.where(np.isnan(self.class_prior_), signs, signs > 0)  # no weak negatives
         labels = Labels((known * learned_entries(samples.signs, cross)[rows]).astype(np.int8), SIGNS)
-        predicted = self._margins(self.out_of_fold_scores_[rows]) > 0
-        self.reference_ = make_reference(samples.X[rows], labels, predicted, coef=coef, held_out=left_out[rows])
+        self.reference_ = make_reference(samples.X[rows], labels, coef=coef, held_out=left_out[rows])
 
     def _scores(self, X: Any) -> Any:
         formula = self.formula_
