@@ -1,6 +1,6 @@
 """Monitoring without labels: false alarms on unchanged data, and shifts that are noticed.
 
-``python -m benchmarks.monitoring [number of splits]`` takes about ten minutes for six splits and requires the data
+``python -m benchmarks.monitoring [number of splits]`` takes about five minutes for six splits and requires the data
 sets, from SPMLD_DATA or by download. Both tables show how often a test raises an alarm, at a false alarm rate of 5 %.
 `SelfPacedEnsemble` with linear views is fitted.
 
