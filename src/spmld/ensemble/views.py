@@ -160,14 +160,14 @@ def kernel_view(Cs: Sequence[float] = CS, label_graph_penalty: float = 1.0, n_la
     return replace(linear, name="kernel", transformer=LandmarkFeatures(n_landmarks), start=_nearest(Cs, 10.0))
 
 
-def kernel_ridge_view(alphas: Sequence[float] = ALPHAS[:-1], n_landmarks: int = 3000) -> View:
+def kernel_ridge_view(alphas: Sequence[float] = ALPHAS[:-1], n_landmarks: int = 2000) -> View:
     """Return the view "kernel ridge": a linear model per label with the squared loss on similarities to many landmarks.
 
     Parameters
     ----------
     alphas : sequence of float, default=(0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
         Regularization strengths to choose from.
-    n_landmarks : int, default=3000
+    n_landmarks : int, default=2000
         Number of landmarks, see `LandmarkFeatures`.
 
     Examples
@@ -176,9 +176,8 @@ def kernel_ridge_view(alphas: Sequence[float] = ALPHAS[:-1], n_landmarks: int = 
     >>> kernel_ridge_view(n_landmarks=50).transformer
     LandmarkFeatures(n_landmarks=50)
     """
-    ridge = ridge_view(alphas)
     start = _nearest(alphas, 0.3)
-    return replace(ridge, name="kernel ridge", transformer=LandmarkFeatures(n_landmarks), start=start, dtype=None)
+    return replace(ridge_view(alphas), name="kernel ridge", transformer=LandmarkFeatures(n_landmarks), start=start)
 
 
 def boosting_view(n_estimators: Sequence[int] = N_TREES) -> View:
