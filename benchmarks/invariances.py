@@ -1,6 +1,6 @@
 """Changes that should not matter: by how much they move the probabilities of the ensemble.
 
-``python -m benchmarks.invariances`` takes five minutes and requires the data set emotions, from SPMLD_DATA or by
+``python -m benchmarks.invariances`` takes half a minute and requires the data set emotions, from SPMLD_DATA or by
 download. `SelfPacedEnsemble` with default parameters is fitted to two designs of `benchmarks.designs` and to emotions,
 and again after each of these changes:
 
