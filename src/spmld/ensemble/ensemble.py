@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -418,14 +417,9 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         left_out = rng.permutation(len(mixed)) % len(cross.folds) == 0
         coef = fit_linear_part(results, features, self.transformers_, left_out)
         if coef is not None:
-            self._set_reference(samples.X, (known * learned).astype(np.int8), coef, left_out)
-
-    def _set_reference(self, X: Any, signs: NDArray[np.int8], coef: NDArray[Any], left_out: NDArray[np.bool_]) -> None:
-        """Summarize the samples for `spmld.monitoring.monitor`, by a linear model that some were left out of."""
-        rows = slice(None, None, spacing(len(signs), MAX_CALIBRATED))  # more would take long and change little
-        predicted = self._margins(self.out_of_fold_scores_[rows]) > 0
-        labels = Labels(signs[rows], SIGNS)
-        self.reference_ = make_reference(X[rows], labels, predicted, coef=coef, held_out=left_out[rows])
+            summarized = slice(None, None, spacing(len(mixed), MAX_CALIBRATED))  # more would change little
+            labels = Labels((known * learned)[summarized].astype(np.int8), SIGNS)
+            self.reference_ = make_reference(samples.X[summarized], labels, coef=coef, held_out=left_out[summarized])
 
     def _fit_on_cluster(self, samples: ClusterSamples) -> None:
         """Fit the views that accept Dask collections to all samples, with the settings that were found on a sample."""

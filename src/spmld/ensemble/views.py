@@ -170,6 +170,26 @@ def kernel_view(Cs: Sequence[float] = CS, label_graph_penalty: float = 1.0, n_la
     return replace(linear, name="kernel", transformer=LandmarkFeatures(n_landmarks), start=_nearest(Cs, 10.0))
 
 
+def kernel_ridge_view(alphas: Sequence[float] = ALPHAS[:-1], n_landmarks: int = 2000) -> View:
+    """Return the view "kernel ridge": a linear model per label with the squared loss on similarities to many landmarks.
+
+    Parameters
+    ----------
+    alphas : sequence of float, default=(0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
+        Regularization strengths to choose from.
+    n_landmarks : int, default=2000
+        Number of landmarks, see `LandmarkFeatures`.
+
+    Examples
+    --------
+    >>> from spmld.ensemble.views import kernel_ridge_view
+    >>> kernel_ridge_view(n_landmarks=50).transformer
+    LandmarkFeatures(n_landmarks=50)
+    """
+    start = _nearest(alphas, 0.3)
+    return replace(ridge_view(alphas), name="kernel ridge", transformer=LandmarkFeatures(n_landmarks), start=start)
+
+
 def boosting_view(n_estimators: Sequence[int] = N_TREES) -> View:
     """Return the view "boosting": gradient boosting with trees that all labels share, `MaskedBoosting`.
 

@@ -20,6 +20,7 @@ from spmld.app.commands.loading import Source, frames
 from spmld.app.commands.printing import print_message, progress_bar
 from spmld.datasets import Dataset
 from spmld.datasets.frames import identifier_text
+from spmld.ensemble import hierarchical_ensemble
 from spmld.estimators import ThresholdClassifier
 from spmld.estimators.progress import max_iterations
 from spmld.labels import Hierarchy
@@ -186,7 +187,10 @@ def with_decision(model: Any, decision: Any, seed: int, Y: Any, hierarchy: Hiera
 
 
 def _with_hierarchy(model: Any, decision: Any, hierarchy: Hierarchy) -> Any:
-    """Return a model whose predictions agree with a hierarchy, or raise ValueError if the decision does not."""
+    """Return a model whose predictions agree with a hierarchy, or raise ValueError if the decision does not.
+
+    Of the ensemble, parameters with their default value become those of `hierarchical_ensemble`.
+    """
     if isinstance(decision, dict) or str(decision).startswith("precision"):
         raise ValueError(
             "--precision and --threshold cannot be combined with a hierarchy, in which labels are predicted with their "
@@ -198,6 +202,9 @@ def _with_hierarchy(model: Any, decision: Any, hierarchy: Hierarchy) -> Any:
     elif decision not in (None, "none"):
         name = type(model).__name__
         raise ValueError(f"--decision cannot be combined with a hierarchy and {name}; use SelfPacedEnsemble instead")
+    if isinstance(model, spmld.SelfPacedEnsemble):
+        default = spmld.SelfPacedEnsemble().get_params()
+        model = hierarchical_ensemble(**{key: x for key, x in model.get_params().items() if x != default[key]})
     return spmld.HierarchicalClassifier(model, hierarchy)
 
 

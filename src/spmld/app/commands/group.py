@@ -12,7 +12,7 @@ _COMMANDS = {
     "update": "Update a model with new samples, corrected labels or new labels.",
     "predict": "Predict the labels of new samples.",
     "evaluate": "Compute the metrics of a model.",
-    "monitor": "Estimate metrics without labels, and find shifts.",
+    "monitor": "Find shifts of data without labels.",
     "export": "Write a model for other programs, to ONNX.",
     "complete": "List the missing labels that are most likely positive, or fill them in.",
     "compare": "Compare several methods by cross-validation.",
