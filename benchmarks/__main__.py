@@ -26,6 +26,7 @@ SLOW = (
     "forest",
     "growth",
     "hierarchy",
+    "invariances",
     "label_errors",
     "many_labels",
     "memory",

@@ -75,15 +75,14 @@ def profile(torch, X, Y):
         def _pacing(self, problem):
             return in_range(torch, "P", super()._pacing(problem))
 
-        def _solve(self, problem, objective, state):
-            result = super()._solve(problem, objective, state)
+        def _set_result(self, problem, objective, result, mean, factor):
+            super()._set_result(problem, objective, result, mean, factor)
             start, seconds = set_W(problem, result.state, 0 * result.state.W), []
             for count in (2, 2, 7):
                 step = UpdateW(tol=0.0, max_iter=count)
                 seconds.append(timed(torch, lambda step=step: step(problem, objective, start))[1])
             rate = 5 * 2 * X.nbytes / (seconds[-1] - seconds[-2])
             print(f"  W reads X at {rate / 1e12:.2f} TB/s", flush=True)
-            return result
 
     activities = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
     with torch.profiler.profile(activities=activities) as profiler:

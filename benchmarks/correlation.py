@@ -15,7 +15,7 @@ from pymanopt.optimizers import ConjugateGradient, SteepestDescent
 
 from benchmarks.ratios import record
 from benchmarks.sizes import sized
-from spmld.core.correlation import mix, normalize_rows
+from spmld.core.steps import mix, normalize_rows
 
 
 def main(l=sized(374, 12), k=sized(20, 4), r=sized(20, 4)):

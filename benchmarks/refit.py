@@ -3,9 +3,8 @@
 ``python -m benchmarks.refit [data set ...]`` takes about five minutes and needs the data sets, from SPMLD_DATA or by
 download. A fraction of the entries of the training labels is flipped ("flip"), or a fraction of the positives is moved
 to another label ("swap"). A reviewer decides 100 entries: the first ones in the order of `spmld review`, or random
-ones. Then `SelfPacedEnsemble` is fitted on the labels after the decisions ("corrected"), also with the noise rates that
-are estimated from the labels before the review ("rates kept"), and with the decided
-entries passed as ``trusted``, from which noise rates are estimated. The first two tables show the ranking loss and the
+ones. Then `SelfPacedEnsemble` is fitted on the labels after the decisions ("corrected"), and with the decided entries
+passed as ``trusted``, from which noise rates are estimated. The first two tables show the ranking loss and the
 micro F1 on the test samples, means over five seeds. The last table shows how many of the next 100 entries of the queue
 are wrong, if the decided entries are passed to the audit as ``trusted``, if they are only removed from the queue, and
 after `update_issues`.
@@ -34,7 +33,7 @@ KINDS = sized((("flip", 0.05), ("flip", 0.2), ("swap", 0.2)), (("flip", 0.2),))
 DECISIONS = 100
 VIEWS = sized("auto", ("linear",))
 SEEDS = range(sized(5, 1))
-METHODS = ("noisy", "corrected", "rates kept", "trusted", "random, corrected", "random, trusted")
+METHODS = ("noisy", "corrected", "trusted", "random, corrected", "random, trusted")
 AUDITS = ("trusted", "removed", "updated")
 
 
@@ -65,7 +64,6 @@ def simulate(data, kind, fraction, seed):
     models = (
         fit(X, Y),
         fit(X, labels),
-        fit(X, labels, **kept_rates(issues)),
         fit(X, labels, trusted=reviewed),
         fit(X, other),
         fit(X, other, trusted=checked),
@@ -82,21 +80,14 @@ def simulate(data, kind, fraction, seed):
     return [*losses, *scores, *errors]
 
 
-def kept_rates(issues):
-    """Return the noise rates of the labels before the review."""
-    noise = issues.noise
-    names = ("false_positive_rate", "false_negative_rate")
-    return {name: float(rate.max()) for name, rate in zip(names, noise.rates, strict=True)} if noise.identified else {}
-
-
 def chosen(order, shape):
     decided = np.zeros(shape, dtype=bool)
     decided.flat[order[:DECISIONS]] = True
     return decided
 
 
-def fit(X, Y, trusted=None, **params):
-    return SelfPacedEnsemble(views=VIEWS, random_state=0, **params).fit(X, Y, trusted=trusted)
+def fit(X, Y, trusted=None):
+    return SelfPacedEnsemble(views=VIEWS, random_state=0).fit(X, Y, trusted=trusted)
 
 
 if __name__ == "__main__":

@@ -122,7 +122,7 @@ def first_order(Y, issues, order, seed):
 
 def queue_order(issues):
     """Return all entries in the order of the queue; verified entries, which are not in it, come last."""
-    entries = make_queue(issues, min_gain=0).index
+    entries = make_queue(issues, min_priority=0).index
     return np.concatenate([entries, np.setdiff1d(np.arange(issues.signs.size), entries)])
 
 
@@ -144,7 +144,7 @@ def crossing(gap):
 def plot(curves):
     import matplotlib.pyplot as plt
 
-    from spmld.plotting.style import COLORS, HIGHLIGHT
+    from spmld.plotting.displays import COLORS, HIGHLIGHT
 
     names = list(dict.fromkeys(name for name, _ in curves))
     figure, axes = plt.subplots(

@@ -72,7 +72,7 @@ def make_session(store, n_samples, n_entries=None, seconds=None):
     words = np.array([f"word{i}" for i in range(500)])
     texts = [" ".join(rng.choice(words, 200)) for _ in range(n_samples)]
     table = CsvTable("\n".join(["id,text", *(f"S{i},{text}" for i, text in enumerate(texts))]))
-    arrange = partial(make_queue, min_gain=0, max_entries=n_entries)
+    arrange = partial(make_queue, min_priority=0, max_entries=n_entries)
     evidence = Evidence(data.X, issues.signs, [f"x{j}" for j in range(N_FEATURES)])
     samples, start = TableSamples(table, [], id="id"), time.perf_counter()
     session = ReviewSession(arrange(issues), store, samples, evidence, title="songs.csv")

@@ -15,8 +15,7 @@ from benchmarks.observed import make_data
 from benchmarks.ratios import fastest_time, record
 from benchmarks.sizes import sized
 from spmld import SPMLD, MaskedLogistic
-from spmld.core.designs import Features, Penalty
-from spmld.core.linear_objective import LinearObjective
+from spmld.core.linear_objective import Features, LinearObjective, Penalty
 from spmld.core.losses import LOSSES
 from spmld.core.problem import set_rows, set_W
 from spmld.core.steps import UpdateV, UpdateW
@@ -34,10 +33,9 @@ class Timed(SPMLD):
     def _pacing(self, problem):
         return self._timed("P", super()._pacing(problem))
 
-    def _solve(self, problem, objective, state):
-        result = super()._solve(problem, objective, state)
+    def _set_result(self, problem, objective, result, mean, factor):
+        super()._set_result(problem, objective, result, mean, factor)
         self.last_ = problem, objective, result.state
-        return result
 
     def _timed(self, name, function):
         def call(*args):

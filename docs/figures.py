@@ -14,6 +14,7 @@ import numpy as np
 import tutorial_files
 from matplotlib import pyplot as plt
 from sklearn.feature_extraction.text import TfidfVectorizer
+from spmld.noise.curve import Curve
 
 from spmld import SPMLD, MaskedLogistic, SelfPacedEnsemble
 from spmld.annotators import find_consensus, fit_consensus, read_annotators
@@ -24,11 +25,10 @@ from spmld.datasets import make_planted, make_songs
 from spmld.estimators import ThresholdClassifier
 from spmld.inspection import top_features
 from spmld.labels import Hierarchy, hide_labels
-from spmld.metrics import micro_f1, ranking_loss
+from spmld.metrics import ranking_loss
 from spmld.model_selection import cross_fit, make_folds
 from spmld.monitoring import monitor
 from spmld.noise import PooledCalibration
-from spmld.noise.curve import Curve
 from spmld.pacing import HardPacing, LinearPacing, LogarithmicPacing
 from spmld.plotting import CorrelationDisplay, PacingDisplay, ReliabilityDisplay
 
@@ -53,19 +53,20 @@ def noisy_songs():
 
 
 def audit():
-    """Return the fraction of errors among the first entries, and the error probabilities of all labels."""
+    """Return the fraction of errors among the first entries of each list, and the quality of all labels."""
     songs, _, issues = noisy_songs()
     wrong = np.not_equal(songs.Y, songs.Y_true)
     figure, (first, histogram) = axes(2)
-    found = np.cumsum(wrong.flat[issues.order()[:600]]) / np.arange(1, 601)
-    first.plot(np.arange(1, 601), found, color=BLUE, label="order of the audit")
+    for kind, color in (("present", BLUE), ("absent", ORANGE), ("both", GREEN)):
+        found = np.cumsum(wrong.flat[issues.order(kind)[:400]]) / np.arange(1, 401)
+        first.plot(np.arange(1, 401), found, color=color, label=kind)
     first.axhline(wrong.mean(), color=GRAY, ls="--", label="random order")
     first.set(xlabel="number of reviewed labels", ylabel="fraction of wrong labels", ylim=(0, 1.03))
     for kind, entries, color in (("correct", ~wrong, BLUE), ("wrong", wrong, RED)):
-        histogram.hist(issues.error_probability[entries], np.linspace(0, 1, 21), color=color, alpha=0.7, label=kind)
-    histogram.set(xlabel="error probability", ylabel="number of labels", yscale="log")
-    for axis in (first, histogram):
-        axis.legend(frameon=False)
+        histogram.hist(issues.label_quality[entries], np.linspace(0, 1, 21), color=color, alpha=0.7, label=kind)
+    histogram.set(xlabel="label quality", ylabel="number of labels", yscale="log")
+    first.legend(frameon=False, loc=(0.02, 0.12))
+    histogram.legend(frameon=False)
     return figure
 
 
@@ -78,7 +79,6 @@ def review():
     figure, axis = axes(width=6)
     decisions = np.arange(1, len(entries) + 1)
     axis.plot(decisions, corrected, color=BLUE, label="corrected, order of the review")
-    axis.plot(decisions, entries.gain.cumsum(), color=BLUE, ls=":", label="expected by the audit")
     axis.plot(decisions, decisions * wrong.mean(), color=GRAY, ls="--", label="random order")
     axis.set(xlabel="number of decisions", ylabel="number of labels")
     axis.legend(frameon=False)
@@ -302,27 +302,20 @@ def pictures():
 
 
 def monitoring():
-    """Return expected and true micro F1 of hard and easy samples, and p-values as noise is added to the features."""
+    """Return the p-values of the three kinds of tests as noise is added to the features."""
     data = make_planted(n_samples=6000, n_labels=6, random_state=0)
     train = np.arange(6000) % 6 == 0
     model = SelfPacedEnsemble(views=("linear",), random_state=0).fit(data.X[train], data.Y[train])
-    X, Y, rng = data.X[~train], data.Y[~train], np.random.default_rng(0)
-    figure, (first, second) = axes(2)
-    parts = np.array_split(np.argsort(model.predict_proba(X).max(axis=1)), 8)
-    metrics, number = [monitor(model, X[part]).expected[0] for part in parts], np.arange(1, 9)
-    first.plot(number, [metric.value for metric in metrics], color=BLUE, label="expected, with 90 % interval")
-    first.fill_between(number, [m.low for m in metrics], [m.high for m in metrics], color=BLUE, alpha=0.2)
-    first.plot(number, [micro_f1(Y[part], model.predict(X[part])) for part in parts], "o", color=RED, label="true")
-    first.set(xlabel="eighth of the samples, uncertain ones first", ylabel="micro F1", ylim=(-0.03, 1))
+    X, rng = data.X[~train], np.random.default_rng(0)
+    figure, axis = axes(width=5.0)
     noise = np.linspace(0, 2, 9)
     results = [monitor(model, X + strength * rng.normal(size=X.shape) * X.std(axis=0)) for strength in noise]
     for (name, _), color in zip(results[0].shifts.items(), (BLUE, RED, GREEN), strict=True):
         values = [max(result.shifts[name].p_value.min(), 1e-12) for result in results]
-        second.plot(noise, values, "o-", color=color, label=name.lower())
-    second.axhline(0.05 / 3, color=GRAY, ls="--", label="alarm below")
-    second.set(xlabel="noise in the features", ylabel="smallest p-value", yscale="log")
-    first.legend(frameon=False, loc="lower right")
-    second.legend(frameon=False, loc="lower left")
+        axis.plot(noise, values, "o-", color=color, label=name.lower())
+    axis.axhline(0.05 / 3, color=GRAY, ls="--", label="alarm below")
+    axis.set(xlabel="noise in the features", ylabel="smallest p-value", yscale="log")
+    axis.legend(frameon=False, loc="center right")
     return figure
 
 

@@ -11,7 +11,7 @@ PUBLIC = {
         "Components of estimators",
         "ThresholdClassifier MultiLabelEstimator Completion FeatureScaler positive_unlabeled",
     ),
-    "spmld.ensemble": ("Components of the ensemble", "View DependencyCorrection"),
+    "spmld.ensemble": ("Components of the ensemble", "View DependencyCorrection hierarchical_ensemble"),
     "spmld.labels": (
         "Labels with missing entries",
         "Hierarchy read_labels Labels LabelWarning read_tags decode_missing hide_labels corrupt_labels",
@@ -36,7 +36,7 @@ PUBLIC = {
     ),
     "spmld.monitoring": (
         "Monitoring without labels",
-        "monitor Monitoring Shifts ExpectedMetric expected_metrics estimate_frequencies make_reference Reference",
+        "monitor Monitoring Shifts estimate_frequencies make_reference Reference",
     ),
     "spmld.noise": (
         "Noise model",

@@ -20,11 +20,12 @@ issues = find_label_issues(None, X, songs.Y, label_names=songs.label_names, rand
 print(issues)
 
 # %%
-# The most likely errors. A false positive is a tag that the song should not have, a false negative one that it lacks.
-print(f"{'sample':<8}{'label':<12}{'given':>6}{'probability':>13}{'error probability':>19}  kind")
-for row in issues.table(top=10).itertuples():
-    numbers = f"{row.given:>6}{row.probability:>13.3f}{row.error_probability:>19.3f}"
-    print(f"{row.sample:<8}{row.label:<12}{numbers}  {row.kind}")
+# The labels of lowest quality, which is the probability of the given label: tags that are present and unlikely, and
+# tags that are absent and likely.
+for kind in ("present", "absent"):
+    print(f"{'sample':<8}{'label':<12}{'kind':<9}{'quality':>9}")
+    for row in issues.table(top=5, kind=kind).itertuples():
+        print(f"{row.sample:<8}{row.label:<12}{row.kind:<9}{row.label_quality:>9.4f}")
 
 # %%
 # The first one in words: the review, its tags, and the tags that it should have.
@@ -34,8 +35,8 @@ for name, labels in (("given", songs.Y), ("correct", songs.Y_true)):
     print(f"{name + ' tags:':<14}", ", ".join(np.array(songs.label_names)[labels[sample] == 1]) or "none")
 
 # %%
-# How many errors are among the first entries of the list, and how many errors of each label the data allow. The number
-# is a range, because labels that are hard to predict look like wrong labels.
+# How many errors are among the first entries of the list of both kinds, and how many errors of each label the features
+# could reveal. This is an upper limit, because labels that are hard to predict look like wrong labels.
 wrong = np.not_equal(songs.Y, songs.Y_true)
 found = np.cumsum(wrong.flat[issues.order()])
 print(f"{found[99]} of the first 100 entries are wrong, {100 * wrong.mean():.0f} of 100 random entries")
@@ -44,9 +45,8 @@ figure, (curve, labels) = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrai
 curve.plot(np.arange(1, 1001), found[:1000], color="#0072B2", label="order of the audit")
 curve.plot([0, 1000], [0, 1000 * wrong.mean()], "--", color="#9A9A9A", label="random order")
 curve.set(xlabel="number of entries reviewed", ylabel="number of errors found")
-lower, upper = issues.per_label()[["at_least", "at_most"]].to_numpy().T
-places = np.arange(len(lower))
-labels.barh(places, upper - lower, 0.6, lower, color="#A6CEE3", label="range of the audit")
+places = np.arange(len(songs.label_names))
+labels.barh(places, issues.per_label()["at_most"], 0.6, color="#A6CEE3", label="at most, by the audit")
 labels.plot(wrong.sum(axis=0), places, "o", color="#D55E00", label="wrong")
 labels.set_yticks(places, songs.label_names)
 labels.set(xlabel="number of labels")

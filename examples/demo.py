@@ -47,12 +47,12 @@ for name, model in models.items():
     print(f"{name:<20}{ranking_loss(Y_test, scores):>14.3f}{f1}")
 
 # %%
-# Find wrong tags. The audit lists the observed entries by their error probability.
+# Find wrong tags. The audit lists the observed entries by the probability of the given label.
 issues = find_label_issues(None, X, Y, label_names=names, random_state=0)
 wrong = np.not_equal(Y, Y_true).flat[issues.order()]
 print(f"\n2. Audit: {wrong[:100].sum()} of the first 100 entries are wrong, {100 * wrong.mean():.0f} of 100 random")
 for row in issues.table(top=3).itertuples():
-    print(f"   {songs.sample_names[row.sample]} {row.label}: {row.kind}, {row.error_probability:.2f}")
+    print(f"   {songs.sample_names[row.sample]} {row.label}: {row.kind}, {row.label_quality:.4f}")
 
 # %%
 # Complete missing tags.

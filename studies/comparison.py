@@ -10,7 +10,7 @@ import numpy as np
 from spmld._table import TextTable
 from spmld._validation import plural
 from spmld.model_selection.statistics import PairedTest, Verdict
-from spmld.plotting.style import metric_label
+from spmld.plotting.displays import metric_label
 from studies.config import Condition, Method, Study, StudyError, is_metric
 from studies.figures import difference_figure
 from studies.records import Records

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from spmld.plotting.style import COLORS, HIGHLIGHT, metric_label
+from spmld.plotting.displays import COLORS, HIGHLIGHT, metric_label
 from studies.config import Condition, Method, Study
 from studies.records import Records
 from studies.results import StudyResult, greater_is_better

@@ -275,7 +275,7 @@ class Audit(BaseEstimator):
 
     def error_scores(self, X: Any, Y: Any) -> NDArray[np.float64]:
         """Return scores of observed entries, higher for likely errors; NaN where labels are missing."""
-        return self.issues(X, Y).error_log_odds
+        return -self.issues(X, Y).quality_log_odds
 
 
 class Cleanlab(Audit):

@@ -15,7 +15,7 @@ from spmld._arrays import MEMORY, features_to_numpy, largest_value, move, row_sl
 from spmld._validation import Positive, PositiveInt
 from spmld.estimators.base import MultiLabelEstimator
 from spmld.estimators.label_prior import smoothed_frequency
-from spmld.estimators.probabilities import log_odds
+from spmld.estimators.outputs import log_odds
 from spmld.model_selection.samples import Samples
 
 

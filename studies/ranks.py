@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy import stats
 
-from spmld.plotting.style import HIGHLIGHT
+from spmld.plotting.displays import HIGHLIGHT
 from studies.results import StudyResult, greater_is_better
 from studies.tables import metric_heading
 

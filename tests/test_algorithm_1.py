@@ -8,8 +8,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from spmld import SPMLD
-from spmld.core.correlation import _sweep
-from spmld.core.steps import UpdateU, UpdateV, UpdateW
+from spmld.core.steps import UpdateU, UpdateV, UpdateW, _sweep
 from spmld.datasets import make_planted
 from spmld.labels import hide_labels
 from spmld.pacing import GeometricSchedule, GroupSparsePacing

@@ -39,13 +39,13 @@ def check_self_paced_classifiers(printed):
 
 
 def check_audit(printed):
-    """The ten most likely errors are in order, each has a kind, and most of the first 100 are wrong."""
+    """Both lists are in order, and most of the first 100 entries are wrong."""
     lines = printed.splitlines()
-    start = next(i for i, line in enumerate(lines) if line.startswith("sample"))
-    rows = lines[start + 1 : start + 11]
-    error_probability = [float(line.split()[4]) for line in rows]
-    assert error_probability == sorted(error_probability, reverse=True)
-    assert all(line.endswith(("false positive", "false negative")) for line in rows)
+    starts = [i + 1 for i, line in enumerate(lines) if line.startswith("sample")]
+    for start, kind in zip(starts, ("present", "absent"), strict=True):
+        rows = [line.split() for line in lines[start : start + 5]]
+        assert {row[2] for row in rows} == {kind}
+        assert [row[3] for row in rows] == sorted(row[3] for row in rows)
     found, random = (int(line.split()[i]) for line in lines if "first 100 entries" in line for i in (0, 8))
     assert found > 80 > 5 * random
     wide, narrow = (numbers(printed, name)[-2:] for name in ("range of the audit", "100 verified random entries"))
@@ -137,10 +137,8 @@ def check_demo(printed):
 
 
 def check_monitoring(printed):
-    """The expected F1 is close to the true one, and only the changed frequency raises an alarm."""
-    (expected, *_), (true, *_) = numbers(printed, "micro F1"), numbers(printed, "true micro F1")
-    assert abs(expected - true) < 0.03
-    assert "alarm: False" in printed.split("Label frequencies")[0]
+    """Only the changed frequency raises an alarm."""
+    assert "alarm: False" in printed.split("Label frequencies")[1]
     assert printed.rstrip().endswith("alarm: True")
 
 

@@ -93,7 +93,9 @@ def writable(path: StrPath) -> Path:
     Traceback (most recent call last):
     ValueError: . is a folder; pass the name of a file
     """
-    file = link_target(path)
+    file = Path(path)
+    if file.is_symlink():  # the file that it points to need not exist
+        file = Path(os.path.realpath(file))
     if file.is_dir():
         raise ValueError(f"{file} is a folder; pass the name of a file")
     if not file.parent.is_dir():
@@ -101,12 +103,6 @@ def writable(path: StrPath) -> Path:
     if file.exists() and not file.is_file():
         raise ValueError(f"{file} is not a regular file; pass the name of a file")
     return file
-
-
-def link_target(path: StrPath) -> Path:
-    """Return the file that a symbolic link points to, which need not exist; other paths are unchanged."""
-    file = Path(path)
-    return Path(os.path.realpath(file)) if file.is_symlink() else file
 
 
 def write_error(path: StrPath, error: OSError) -> OSError:

@@ -160,6 +160,12 @@ def check_scalar_integer(name: str, value: Any, *, minimum: int) -> int:
     return int(value)
 
 
+def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
+    """Raise ValueError if a value is not one of the choices."""
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
+
+
 def closest(name: Any, choices: Iterable[Any]) -> str | None:
     """Return the closest of the choices, without regard to case; None if none is close.
 

@@ -16,7 +16,7 @@ Y = hide_labels(corrupt_labels(DATA.Y, "flip", 0.05, random_state=0), 0.8, rando
 
 
 def test_audit_returns_the_scores_of_find_label_issues():
-    expected = find_label_issues(None, DATA.X, Y, random_state=3).error_log_odds
+    expected = -find_label_issues(None, DATA.X, Y, random_state=3).quality_log_odds
     np.testing.assert_array_equal(Audit(random_state=3).error_scores(DATA.X, Y), expected)
     assert np.nanmax(np.abs(Audit(random_state=4).error_scores(DATA.X, Y) - expected)) > 0
 

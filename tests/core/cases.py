@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from spmld.core.correlation import normalize_rows
 from spmld.core.losses import LOSSES
 from spmld.core.problem import Rows, State, make_problem, set_W
+from spmld.core.steps import normalize_rows
 from spmld.core.terms import Correlation, Coupling, Fit, Objective, Ridge
 
 SIZES = {"n": 23, "d": 5, "l": 6, "k": 3, "r": 4, "g": 2}
@@ -38,9 +38,7 @@ def make_case(
     problem = make_problem(
         X, Y, J, group, g, fit_intercept=fit_intercept, block_rows=block_rows, observed_only=observed_only
     )
-    rows = tuple(
-        Rows(V=rng.normal(size=(b.n, k)), T=np.zeros((b.n, k)), P=rng.random((b.n, k))) for b in problem.blocks
-    )
+    rows = tuple(Rows(V=rng.normal(size=(m, k)), T=np.zeros((m, k)), P=rng.random((m, k))) for m in problem.counts)
     state = State(
         U=rng.normal(size=(l, k)),
         b=rng.normal(size=l) if fit_intercept else np.zeros(l),

@@ -7,7 +7,7 @@ import pytest
 from pymanopt.manifolds import Oblique
 from pymanopt.optimizers import ConjugateGradient
 
-from spmld.core.correlation import _sweep, mix, normalize_rows
+from spmld.core.steps import _sweep, mix, normalize_rows
 
 
 def random_case(l, k, r, g=1, seed=0):

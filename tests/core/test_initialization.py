@@ -5,8 +5,8 @@ import pickle
 import numpy as np
 import pytest
 
-from spmld.core.designs import Features, Penalty
 from spmld.core.initialization import label_means, random_init, spectral_init, subspace_iteration
+from spmld.core.linear_objective import Features, Penalty
 from spmld.core.losses import LOSSES
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import Engine, make_problem

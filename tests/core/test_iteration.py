@@ -2,15 +2,21 @@
 
 import pytest
 
-from spmld.core.iteration import Status, iterate
+from spmld.core.iteration import Iterations, Status
 
 
-def halve(number, x):
-    return x / 2, {"objective": x / 2}, x / 2 < 0.2
+def halve(**options):
+    """Halve 1 until it is below 0.2."""
+    x = 1.0
+    iterations = Iterations(**options)
+    for _ in iterations:
+        x /= 2
+        iterations.record({"objective": x}, converged=x < 0.2)
+    return iterations.result(x)
 
 
 def test_iterates_until_convergence_with_one_record_per_iteration():
-    result = iterate(halve, 1.0, max_iter=10, stage="main")
+    result = halve(max_iter=10, stage="main")
     assert result.state == 0.125
     assert result.status is Status.CONVERGED
     assert [record["objective"] for record in result.history] == [0.5, 0.25, 0.125]
@@ -21,7 +27,7 @@ def test_iterates_until_convergence_with_one_record_per_iteration():
 
 @pytest.mark.parametrize(("fixed", "status"), [(False, Status.MAX_ITER), (True, Status.COMPLETED)])
 def test_maximum_number_of_iterations(fixed, status):
-    result = iterate(halve, 1.0, max_iter=2, fixed=fixed)
+    result = halve(max_iter=2, fixed=fixed)
     assert (result.state, result.status) == (0.25, status)
     assert "stage" not in result.history[0]
 
@@ -33,6 +39,6 @@ def test_callback_stops_after_the_iteration_and_takes_precedence():
         records.append(record)
         return len(records) == 3
 
-    result = iterate(halve, 1.0, max_iter=10, callback=callback)
+    result = halve(max_iter=10, callback=callback)
     assert result.status is Status.STOPPED
     assert all(a is b for a, b in zip(records, result.history, strict=True))

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from spmld.core.designs import Features, Penalty
 from spmld.core.label_stack import LabelStacks
-from spmld.core.linear_objective import LinearObjective
+from spmld.core.linear_objective import Features, LinearObjective, Penalty
 from spmld.core.losses import LOSSES
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import make_problem
@@ -30,7 +29,7 @@ def make_case(sparse, n=60):
 
 def stack(problem, labels, loss=LOSSES["logistic"], intercept=True):
     objective = LinearObjective(problem, (loss,), Features(intercept), Penalty(0.3, intercept), (0.0,))
-    return LabelStacks.of(objective).select(np.asarray(labels))
+    return LabelStacks.of(objective).select(np.asarray(labels), float)
 
 
 def read(B, index):
@@ -79,7 +78,7 @@ def test_the_columns_of_a_stack_are_the_stack_of_the_columns():
     for keep in ([1], [0, 2]):
         keep = np.asarray(keep)
         part, part_index = stack(problem, np.array([0, 2, 4])[keep], loss)
-        left = all_labels.columns(keep)
+        left = all_labels.columns(keep, float)
         values = [o.value(b, o.scores(b)) for o, b in ((left, read(B, index)[:, keep]), (part, read(B, part_index)))]
         np.testing.assert_allclose(values[0], values[1], rtol=1e-12)
 

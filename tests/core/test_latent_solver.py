@@ -197,7 +197,7 @@ def test_spectral_initialization_is_the_best_low_rank_fit_and_permutes_with_the_
     u, s, vt = np.linalg.svd(centered, full_matrices=False)
     best = u[:, :3] * s[:3] @ vt[:3]
     np.testing.assert_allclose(state.rows[0].V @ state.U.T, best, atol=1e-9)
-    order = np.random.default_rng(0).permutation(block.n)
+    order = np.random.default_rng(0).permutation(len(block.group))
     labels = np.random.default_rng(1).permutation(block.Y.shape[1])
     moved = replace(
         block, X=block.X[order], Y=block.Y[order][:, labels], J=block.J[order][:, labels], group=block.group[order]

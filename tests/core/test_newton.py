@@ -6,11 +6,10 @@ import scipy.sparse as sp
 import torch
 from scipy.optimize import minimize
 
-from spmld.core.designs import Factored, Features, OtherLabels, Penalty, label_laplacian
-from spmld.core.linear_objective import LinearObjective
+from spmld.core.linear_objective import Factored, Features, LinearObjective, OtherLabels, Penalty, label_laplacian
 from spmld.core.losses import LOSSES
 from spmld.core.newton import newton_minimize
-from spmld.core.problem import make_problem
+from spmld.core.problem import make_problem, split_rows
 from spmld.noise.likelihood import NoisyLogistic
 
 RNG = np.random.default_rng(0)
@@ -58,7 +57,7 @@ def test_value_and_gradient_are_those_of_the_formula(loss, design, penalty, shap
     B, offset = RNG.normal(size=shape), RNG.normal(size=(n, l))
     for blocks in (100_000, 7):
         data = problem(block_rows=blocks)
-        fit = LinearObjective(data, data.map(lambda block: loss), design, penalty, data.split(offset))
+        fit = LinearObjective(data, data.map(lambda block: loss), design, penalty, split_rows(offset, data.counts))
         S = fit.scores(B)
         assert float(np.sum(fit.value(B, S))) == pytest.approx(objective(loss, design, penalty, B, offset))
         (G, _), h = fit.derivatives(B, S), 1e-6
@@ -135,7 +134,7 @@ def test_an_offset_is_added_to_the_scores():
     loss, per_label, per_entry = LOSSES["logistic"], RNG.normal(size=l), RNG.normal(size=(n, l))
     for design, penalty, shape in (MODELS["features"], MODELS["label graph"], MODELS["others"]):
         for offset, data in ((per_label, problem()), (per_entry, problem()), (per_entry, problem(block_rows=7))):
-            blocks = offset if offset.ndim == 1 else data.split(offset)
+            blocks = offset if offset.ndim == 1 else split_rows(offset, data.counts)
             B = newton_minimize(data, loss, design, penalty, np.zeros(shape), offset=blocks, tol=1e-10).B
             least = objective(loss, design, penalty, B, offset)
             for _ in range(20):
@@ -180,7 +179,7 @@ def test_losses_of_row_blocks_equal_one_loss(design, penalty, shape):
     loss, B = NoisyLogistic(ALPHA, BETA), np.zeros(shape)
     expected = newton_minimize(problem(), loss, design, penalty, B, tol=1e-10).B
     data = problem(block_rows=7)
-    alphas, betas = (data.split(np.tile(rate, (n, 1))) for rate in (ALPHA, BETA))
+    alphas, betas = (split_rows(np.tile(rate, (n, 1)), data.counts) for rate in (ALPHA, BETA))
     for losses in (data.map(lambda block: loss), tuple(map(NoisyLogistic, alphas, betas))):
         np.testing.assert_allclose(newton_minimize(data, losses, design, penalty, B, tol=1e-10).B, expected, atol=1e-6)
 

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from spmld._arrays import CACHE
-from spmld.core.correlation import UpdateZ
 from spmld.core.descent import DescendU, DescendV, DescendW, DescendZ, descend
 from spmld.core.latent_solver import REDUCTION
 from spmld.core.losses import LOSSES
 from spmld.core.problem import Rows, set_rows, set_W
-from spmld.core.steps import UpdateU, UpdateV, UpdateW
+from spmld.core.steps import UpdateU, UpdateV, UpdateW, UpdateZ
 from spmld.core.terms import Correlation, Coupling, Ridge
 from studies.released import ReleasedCorrelation, ReleasedCoupling, RowNormRidge
 
@@ -83,7 +82,7 @@ def test_latent_labels_solve_one_system_per_sample():
     problem, objective, state = make_case(weighted=True)
     new = UpdateV(tol=1e-12)(problem, objective, state)
     for block, old, rows in zip(problem.blocks, state.rows, new.rows, strict=True):
-        for j in range(block.n):
+        for j in range(len(block.group)):
             U, c, p = state.U, block.J[j], 0.7 * old.P[j]
             A = U.T @ np.diag(c) @ U + np.diag(p) + 0.3 * np.eye(3)
             expected = np.linalg.solve(A, U.T @ (c * (block.Y[j] - state.b)) + p * old.T[j])

@@ -114,7 +114,7 @@ def test_blocks_do_not_change_the_objective(sparse):
     one, many = (make_case(block_rows=rows, sparse=sparse) for rows in (100, 4))
     state = one[2]
     rows = state.rows[0]
-    edges = np.cumsum([0] + [b.n for b in many[0].blocks])
+    edges = np.cumsum([0, *many[0].counts])
     parts = tuple(
         replace(r, V=rows.V[i:j], T=rows.T[i:j], P=rows.P[i:j])
         for r, i, j in zip(many[2].rows, edges[:-1], edges[1:], strict=True)

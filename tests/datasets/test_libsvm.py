@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from spmld.datasets import read_dataset
-from spmld.datasets.libsvm import read_libsvm, read_libsvm_features
+from spmld.datasets.files import read_libsvm, read_libsvm_features
 from tests.datasets.text_files import write_libsvm
 
 

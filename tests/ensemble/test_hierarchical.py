@@ -18,6 +18,7 @@ from spmld import (
     save,
 )
 from spmld.core.losses import logistic
+from spmld.ensemble import hierarchical_ensemble
 from spmld.estimators import ThresholdClassifier
 from spmld.labels import Hierarchy, read_labels
 from spmld.labels.hierarchy import inference_weights
@@ -177,6 +178,16 @@ def test_out_of_fold_scores_are_projected(data):
     p, base = logistic(model.out_of_fold_scores_), logistic(model.estimator_.out_of_fold_scores_)
     assert not coherent(base)
     assert np.allclose(p, Hierarchy(EDGES).project(base))
+
+
+def test_the_default_has_a_kernel_ridge_regression_and_more_trees(data):
+    X, Y, _ = data
+    model = HierarchicalClassifier(hierarchy=EDGES).fit(X[:100], Y[:100])
+    base = model.estimator_
+    assert set(base.view_weights_) == {"linear", "kernel", "boosting", "kernel ridge"}
+    assert (base.keep_fraction_, base.scoring, max(base.n_trees)) == (1.0, "micro_average_precision", 800)
+    assert coherent(model.predict_proba(X))
+    assert hierarchical_ensemble(n_trees=(5,), decision=2).get_params()["n_trees"] == (5,)
 
 
 def test_model_files_keep_the_hierarchy(data, tmp_path):

@@ -7,7 +7,7 @@ import torch
 
 from spmld import SPMLD, MaskedLogistic, SelfPacedEnsemble
 from spmld import _arrays as arrays
-from spmld.core import correlation
+from spmld.core import steps
 from spmld.datasets import make_planted
 from spmld.ensemble import ensemble
 from spmld.estimators import FeatureScaler, scaling
@@ -30,7 +30,7 @@ def accelerator(monkeypatch):
         asked.append(isinstance(values, torch.Tensor))
         return asked[-1]
 
-    for module in (arrays, correlation, scaling, ensemble):
+    for module in (arrays, steps, scaling, ensemble):
         monkeypatch.setattr(module, "on_accelerator", is_tensor)
     return asked
 

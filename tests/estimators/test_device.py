@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from spmld import GLOCAL, LEML, SPMLD, MaskedLogistic, MaskedRidge, SelfPacedEnsemble
-from spmld._device import SparseTensor
+from spmld._arrays import SparseTensor
 from spmld.datasets import make_planted
 
 torch = pytest.importorskip("torch")

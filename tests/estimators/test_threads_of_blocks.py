@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from spmld import GLOCAL, SPMLD
+from spmld._threads import thread_map
 from spmld.core.problem import Engine
 from spmld.datasets import make_planted
 from spmld.labels import hide_labels
@@ -27,7 +28,8 @@ def test_threads_do_not_change_the_fit(model, observed):
 
 def test_blocks_run_at_the_same_time_and_sums_keep_their_order():
     barrier = threading.Barrier(3, timeout=20)
-    with Engine().threads(3) as engine:
+    with thread_map(3) as over:
+        engine = Engine(3, over)
 
         def wait(x):
             barrier.wait()  # is passed only if three blocks run at once

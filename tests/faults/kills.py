@@ -29,7 +29,7 @@ for module in (
     "skops.io",
     "spmld.app.commands.group",
     "spmld.app.commands.fit",
-    "spmld.app.commands.tune",
+    "spmld.app.commands.compare",
 ):
     importlib.import_module(module)
 

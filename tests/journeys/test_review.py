@@ -107,7 +107,7 @@ def test_decisions_are_written_in_the_format_of_the_file(tmp_path, name):
     names = [record["fields"]["song_id"] for record in records]
     chosen = []
     for record, song in zip(records, names, strict=True):
-        if record["kind"] == "suspicious" and record["label"] in TAGS and len(chosen) < 25:
+        if record["kind"] in ("present", "absent") and record["label"] in TAGS and len(chosen) < 25:
             record["answer"] = "present" if TRUTH[record["label"]][IDS.index(song)] else "absent"
             chosen.append((song, record["label"], record["answer"] == "present"))
     (tmp_path / "answers.jsonl").write_text("\n".join(map(json.dumps, records)), encoding="utf-8")

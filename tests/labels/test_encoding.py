@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from spmld.cluster.inputs import read_signs, summarize_labels
+from spmld.cluster.collections import read_signs, summarize_labels
 from spmld.labels import decode_missing, read_labels
-from spmld.labels.entries import mark_trusted, read_weights
+from spmld.labels.encoding import mark_trusted, read_weights
 
 SIGNS = np.array([[1, -1, 0], [0, 1, -1]])
 NUMBERS = np.array([[1, 0, np.nan], [np.nan, 1, 0]])

@@ -6,7 +6,7 @@ import pytest
 
 from spmld import MaskedLogistic
 from spmld.labels import read_labels, read_tags
-from spmld.labels.separators import guess_separator, split_tags, unclear_separators
+from spmld.labels.tags import guess_separator, split_tags, unclear_separators
 from spmld.labels.words import label_words, to_number
 
 SIGNS = np.array([[1, -1], [-1, 1], [0, 1]])

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.special import expit
+from spmld.noise.curve import Curve
 
 from spmld import MaskedLogistic
 from spmld.model_selection import cross_fit, make_folds
 from spmld.noise import NoiseRates, estimate_noise
-from spmld.noise.curve import Curve
 from spmld.noise.estimate import label_frequency, label_rates
 
 

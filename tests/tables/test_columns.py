@@ -5,14 +5,16 @@ import pandas as pd
 import pytest
 
 from spmld.tables import TableEncoder
-from spmld.tables.columns import column_kind, to_categories, to_numbers
-from spmld.tables.dates import (
+from spmld.tables.columns import (
     DATE_FORMATS,
+    column_kind,
     date_formats,
     date_notes,
     date_parts,
     describe_format,
+    to_categories,
     to_dates,
+    to_numbers,
 )
 
 

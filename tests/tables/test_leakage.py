@@ -8,7 +8,7 @@ import pytest
 
 from spmld.datasets import from_frame
 from spmld.tables import TableError, TableWarning
-from spmld.tables.leakage import copies_of_labels
+from spmld.tables.roles import copies_of_labels
 
 N = 300
 RNG = np.random.default_rng(0)

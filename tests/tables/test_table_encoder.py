@@ -10,8 +10,7 @@ from sklearn.pipeline import make_pipeline
 
 import spmld
 from spmld.tables import TableEncoder, TableWarning
-from spmld.tables.columns import column_kind
-from spmld.tables.dates import date_formats, date_notes, date_parts, to_dates
+from spmld.tables.columns import column_kind, date_formats, date_notes, date_parts, to_dates
 from tests.journeys.songs import make_songs
 
 FRAME, Y = make_songs(80)

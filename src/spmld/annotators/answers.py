@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -30,6 +30,9 @@ class AnnotatorLabels:
     --------
     See `read_annotators`.
     """
+
+    ndim: ClassVar[int] = 3
+    """As an array with an axis for the annotators."""
 
     answers: Labels
     samples: NDArray[np.intp]

@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.utils import check_array
+from sklearn.utils.validation import _num_samples
 
 from spmld._arrays import features_to_numpy
 from spmld._validation import check_same_samples
-from spmld.annotators.answers import AnnotatorLabels, read_annotators
+from spmld.annotators.answers import read_annotators
 from spmld.annotators.consensus import Consensus, find_consensus
 from spmld.core.scaling import scaled
 from spmld.labels import Labels
@@ -84,15 +85,10 @@ def consensus_labels(consensus: Consensus) -> tuple[Labels, NDArray[np.float64]]
     return replace(consensus.labels.answers, signs=signs * (weights > 0), trusted=None), weights
 
 
-def is_annotated(y: Any) -> bool:
-    """Return whether y has the labels of several annotators."""
-    return isinstance(y, AnnotatorLabels) or getattr(y, "ndim", 0) == 3
-
-
 def annotated_labels(X: Any, y: Any, **others: Any) -> tuple[Labels, NDArray[np.float64] | None]:
     """Return labels and entry weights of a fit; those of the answers if no entry has several answers."""
     answers = read_annotators(y)
-    check_same_samples(X.shape[0], answers.n_samples, "y")
+    check_same_samples(_num_samples(X), answers.n_samples, "y")
     for name, value in others.items():
         if value is not None:
             raise ValueError(f"{name} cannot be combined with labels of several annotators; leave it out")

@@ -1,4 +1,4 @@
-"""Label audit: error probabilities of observed labels and noise rates."""
+"""Label audit: observed labels that models contradict, and the number of errors that the features could reveal."""
 
 from spmld.audit.find import find_label_issues
 from spmld.audit.from_scores import label_issues

@@ -10,21 +10,21 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import _num_samples, has_fit_parameter
 
-from spmld._arrays import check_range, features_to_numpy, largest_value
+from spmld._arrays import check_range, features_to_numpy, is_collection, largest_value
 from spmld._response import label_scores
 from spmld._threads import map_in_threads
 from spmld._validation import check_same_samples, indexable
 from spmld.audit.from_scores import fill_positive_only, index_of, label_issues, read_audited_labels
 from spmld.audit.issues import LabelIssues
-from spmld.cluster.inputs import is_collection
 from spmld.core.scaling import scaled
 from spmld.estimators import PerLabelClassifier
-from spmld.estimators.noise_scores import MAX_SEED, default_boosting, fit_noise_scores
-from spmld.estimators.probabilities import log_odds
+from spmld.estimators.noise_scores import MAX_SEED
+from spmld.estimators.outputs import log_odds
 from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS
 from spmld.model_selection.cross_fitting import CrossFit, cross_fit
 from spmld.model_selection.folds import Fold, identical_groups, make_folds
+from spmld.model_selection.linear import search_logistic
 from spmld.model_selection.samples import Samples
 
 
@@ -56,8 +56,8 @@ def find_label_issues(
         Labels to audit, as in `spmld.labels.read_labels`. A DataFrame provides the names of labels and samples. Missing
         entries of labels with observed positives and no observed negative are used as negatives, and are not audited.
     trusted : array-like of bool of shape (n_samples, n_labels) or (n_samples,), optional
-        Verified entries, or samples whose entries are all verified. Their error probability is 0. If there are
-        verified positives and negatives, they determine the noise rates of each label.
+        Verified entries, or samples whose entries are all verified. Their label quality is 1. If there are verified
+        positives and negatives, they determine the noise rates of each label.
     cv : int, splitter or iterable of splits, default=5
         Folds. Each sample must be tested; samples tested more than once get their mean score.
     label_names : sequence, optional
@@ -90,20 +90,18 @@ def find_label_issues(
     rng = check_random_state(random_state)
     folds = _make_folds(cv, X, labels, rng)
     signs = fill_positive_only(labels)
-    alternatives = None
     if estimator is None:
         X = check_array(features_to_numpy(X), accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
         check_range(largest_value(X), X.shape[0] * X.shape[1], np.finfo(X.dtype))
         samples = Samples(scaled(X), Labels(signs, SIGNS), signs != 0)
         cross = CrossFit(folds, len(signs), partial(map_in_threads, n_jobs))
-        boosting = default_boosting(samples, len(folds), rng)
-        scores, alternatives = fit_noise_scores(samples, cross, boosting=boosting)
+        scores = search_logistic(samples, cross).scores
     else:
         base = estimator if has_fit_parameter(estimator, "entry_weight") else PerLabelClassifier(estimator)
         score = partial(_log_odds_scores, n_labels=signs.shape[1])
         signed = np.where(signs != 0, signs, np.nan)
         scores = cross_fit(base, X, signed, folds, n_jobs=n_jobs, score=score).scores
-    return label_issues(labels, scores, alternatives=alternatives, sample_names=sample_names)
+    return label_issues(labels, scores, sample_names=sample_names)
 
 
 def _make_folds(cv: Any, X: Any, labels: Labels, rng: np.random.RandomState) -> list[Fold]:

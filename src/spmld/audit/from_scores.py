@@ -1,46 +1,41 @@
-r"""label_issues: error probabilities of observed labels, and the range of their number, from out-of-fold scores.
+r"""label_issues: label quality scores of observed labels, and the range of the number of errors, from scores.
 
-**Order.** A label is suspicious if an out-of-fold model assigns a high probability to its opposite, which is called low
-self-confidence. This is the best order if positives and negatives are flipped alike. If there is clear evidence of
-another pattern of errors, see `spmld.noise.estimate_noise`, the order is that of the mean of two probabilities: the
-error probability under that pattern, and the probability of the opposite, lowered for positives and for negatives until
-their sums are at most the upper bounds of false positives and false negatives.
+**Order.** The quality of a label is its *self-confidence*: the probability of the observed label by a model that was
+not fitted on the sample. Within the labels that are present, and within those that are absent, this is the order of the
+error probabilities for any noise rates that are the same for all labels. How likely errors of the two kinds are
+relative to each other, the labels themselves do not tell. Verified positives and negatives do: with them, the quality
+of a label is the probability that it is correct, by the noise rates that they determine.
 
-**Probabilities.** What the data bound is the number of errors, not the error of a single label. The log-odds of the
-order are lowered until the sum of the probabilities is at most the upper end of the range. With verified entries,
-error probabilities are those of the noise rates that the verified entries determine.
+**Range.** Errors that depend on the true label only change certain labels as often as uncertain ones. Their number has
+an upper limit, see `spmld.noise.bounds`. Its lower limit is 0 unless verified entries show errors, see
+`spmld.audit.lower_limit`: a label with a cause that the features do not contain looks like a wrong one.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
-from scipy.special import logit
 
 from spmld._arrays import check_masked, to_dense, to_numpy
 from spmld._io import shorten
 from spmld._response import select_positive
 from spmld._validation import list_names
 from spmld.audit.issues import LabelIssues
-from spmld.core.losses import logistic
-from spmld.estimators.probabilities import log_odds as probability_log_odds
+from spmld.audit.lower_limit import least_errors
+from spmld.estimators.outputs import log_odds as probability_log_odds
 from spmld.estimators.progress import warn_caller
 from spmld.labels import Labels, LabelWarning, read_labels
-from spmld.labels.entries import mark_trusted
+from spmld.labels.encoding import mark_trusted
 from spmld.labels.single_class import find_single_class, single_class_messages
-from spmld.noise import NoiseEstimate, NoiseRates, PooledCalibration, estimate_noise
+from spmld.noise import PooledCalibration, estimate_noise
 from spmld.noise.bounds import bound_errors
 from spmld.noise.calibration import trusted_weight
 from spmld.noise.likelihood import error_log_odds
 
 _Floats = NDArray[np.float64]
 _Signs = NDArray[np.int8]
-
-NEGLIGIBLE = 50.0
-"""Log-odds of a correct label at which the probability of an error is negligible."""
 
 
 def label_issues(
@@ -50,15 +45,14 @@ def label_issues(
     mask: Any = None,
     trusted: Any = None,
     response_method: str = "decision_function",
-    alternatives: Callable[[], Sequence[_Floats]] | None = None,
     label_names: Sequence[Any] | None = None,
     sample_names: Sequence[Any] | None = None,
 ) -> LabelIssues:
     r"""Find labels that are likely to be wrong, from the out-of-fold scores of any model.
 
-    Entries are ordered by the probability of the opposite label, unless there is clear evidence of another pattern of
-    errors, see `spmld.audit.from_scores`. The number of errors is a range that the data allow, see
-    `spmld.noise.bounds`. A verified random sample of the entries, see `LabelIssues.sample`, turns it into an estimate.
+    Entries are ordered by self-confidence, the probability of the observed label: labels that are present and unlikely,
+    labels that are absent and likely, or both. The number of errors is at most that of the errors that the scores could
+    reveal, see `spmld.noise.bounds`. A verified random sample of the entries, see `LabelIssues.sample`, estimates it.
 
     Parameters
     ----------
@@ -71,13 +65,10 @@ def label_issues(
         of shape (n_samples, 2) for each label, which ``cross_val_predict`` of scikit-learn returns for some
         classifiers, has the scores of the negative and of the positive class.
     trusted : array-like of bool of shape (n_samples, n_labels) or (n_samples,), optional
-        Verified entries, or samples of which all entries are verified. Their error probability is 0. If there are
-        verified positives and negatives, they determine the noise rates of each label.
+        Verified entries, or samples of which all entries are verified. Their label quality is 1. If there are verified
+        positives and negatives, they determine the noise rates of each label.
     response_method : {"decision_function", "predict_proba"}, default="decision_function"
         "predict_proba" if the scores are probabilities.
-    alternatives : callable, optional
-        Function that returns out-of-fold log-odds of more flexible models, as in `spmld.noise.estimate_noise`. It is
-        called only if there is evidence of errors, which such models must confirm.
     label_names, sample_names : sequence, optional
         Names of the labels and of the samples. By default, those of a DataFrame, or their indices.
 
@@ -120,7 +111,7 @@ def label_issues(
     )
     for message in single_class_messages(labels, single, (single.positive_only, negatives)):
         warn_caller(message, LabelWarning)
-    return _find_issues(values, signs, labels, alternatives, list(sample_names))
+    return _find_issues(values, signs, labels, list(sample_names))
 
 
 def read_audited_labels(Y: Any, mask: Any, trusted: Any, label_names: Sequence[Any] | None) -> Labels:
@@ -214,76 +205,38 @@ def _positive_columns(scores: Any, labels: Labels) -> _Floats:
     return select_positive(arrays, classes, labels.classes)
 
 
-def _find_issues(
-    scores: _Floats,
-    signs: _Signs,
-    labels: Labels,
-    alternatives: Callable[[], Sequence[_Floats]] | None,
-    sample_names: list[Any],
-) -> LabelIssues:
+def _find_issues(scores: _Floats, signs: _Signs, labels: Labels, sample_names: list[Any]) -> LabelIssues:
     """Return the issues of labels, given signs in which missing entries of positive-only labels are negative."""
     verified = np.zeros(signs.shape, dtype=bool) if labels.trusted is None else labels.trusted
     counted = labels.observed & ~verified
     positive_only = (signs != labels.signs).any(axis=0)
     audited = np.where(positive_only, np.int8(0), signs)
     # Rates of labels are sums over all entries, in which NaN would remain.
-    noise = estimate_noise(np.where(signs == 0, 0.0, scores), audited, verified, alternatives=alternatives)
+    noise = estimate_noise(np.where(signs == 0, 0.0, scores), audited, verified)
     log_odds = noise.calibration.transform(scores)
     if positive_only.any():
         calibration = PooledCalibration().fit(scores[:, positive_only], signs[:, positive_only])
         log_odds[:, positive_only] = calibration.transform(scores[:, positive_only])
+    quality = signs * log_odds
+    rates = noise.rates if noise.verified and noise.identified else None
+    if rates is not None:
+        weight = trusted_weight(audited, verified)
+        calibration = PooledCalibration().fit(scores, audited, weight, rates.unless(verified))
+        log_odds = calibration.transform(scores)
+        quality = -error_log_odds(log_odds, signs, rates)
     # Missing entries of positive-only labels show how many of the positives are false, but are not errors themselves.
     positives = bound_errors(scores, np.where(counted | positive_only, signs, np.int8(0)))
     negatives = bound_errors(scores, np.where(counted, audited, np.int8(0)))
-    limits = positives.total_false_positives, negatives.total_false_negatives
-    n_negatives = (counted & (audited < 0)).sum(axis=0)
-    n_positives = (counted & (signs > 0)).sum()
-    lower = np.minimum(noise.lowest_rate / (1 - noise.lowest_rate) * n_negatives, positives.false_positives)
-    upper = np.maximum(lower, positives.false_positives + negatives.false_negatives)
-    total = float(lower.sum()), max(sum(limits), float(lower.sum()))
-    if noise.verified and noise.identified:
-        weight = trusted_weight(audited, verified)
-        calibration = PooledCalibration().fit(scores, audited, weight, noise.rates.unless(verified))
-        log_odds = calibration.transform(scores)
-        errors = error_log_odds(log_odds, signs, noise.rates)
-    else:
-        errors = _limit(_suspicion(log_odds, signs, noise, limits), counted, total[1])
+    lower = least_errors(scores, audited, verified)
     return LabelIssues(
         log_odds=log_odds,
-        error_log_odds=np.where(verified, -np.inf, np.where(labels.observed, errors, np.nan)),
-        label_range=np.column_stack([lower, upper]),
-        total_range=total,
-        weak=not noise.identified and bool(limits[0] > n_positives / 2),
-        noise=noise,
+        quality_log_odds=np.where(verified, np.inf, np.where(labels.observed, quality, np.nan)),
+        label_limits=positives.false_positives + negatives.false_negatives,
+        total_range=(lower, max(lower, positives.total_false_positives + negatives.total_false_negatives)),
+        weak=rates is None and bool(positives.total_false_positives > (counted & (signs > 0)).sum() / 2),
+        rates=rates,
         signs=labels.signs,
         classes=labels.classes,
         label_names=labels.names or [],
         sample_names=sample_names,
     )
-
-
-def _suspicion(log_odds: _Floats, signs: _Signs, noise: NoiseEstimate, limits: tuple[float, float]) -> _Floats:
-    """Return the log-odds by which entries are ordered; the limits are the bounds of positive and negative errors."""
-    opposite = -signs * log_odds
-    if noise.pattern == "flipped":
-        return opposite
-    for sign, limit in zip((1, -1), limits, strict=True):
-        opposite = np.where(signs == sign, _limit(opposite, signs == sign, limit), opposite)
-    curve = noise.curve
-    rates = NoiseRates(np.asarray(curve.alpha), np.asarray(curve.beta))
-    pattern = error_log_odds(curve.slope * log_odds + curve.shift, signs, rates)
-    tiny = np.finfo(float).tiny
-    return logit(np.clip((logistic(opposite) + logistic(pattern)) / 2, tiny, 1 - np.finfo(float).eps))
-
-
-def _limit(log_odds: _Floats, observed: NDArray[np.bool_], limit: float) -> _Floats:
-    """Return log-odds that are lowered by the same number until the sum of the probabilities is at most the limit."""
-    values = log_odds[observed]
-
-    def excess(shift: float) -> float:
-        return float(logistic(values - shift).sum()) - limit
-
-    if len(values) == 0 or excess(0.0) <= 0:
-        return log_odds
-    highest = float(values.max()) + NEGLIGIBLE
-    return log_odds - (brentq(excess, 0.0, highest) if excess(highest) < 0 else highest)

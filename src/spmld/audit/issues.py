@@ -5,17 +5,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, log_expit
 from scipy.stats import binomtest
 from sklearn.utils import check_random_state
 
 from spmld._io import need
 from spmld._table import TextTable
-from spmld._validation import UNIT_INTERVAL, check_scalar_integer
-from spmld.core.losses import logistic
-from spmld.noise import NoiseEstimate
+from spmld._validation import check_scalar_integer
+from spmld.noise import NoiseRates
 
-RANGE_NOTE = "Limits of each label alone. The upper limit of all labels uses more entries, so it is lower than the sum."
-"""Explanation of the table of labels."""
+LISTS = {
+    "present": "Labels that are present and unlikely",
+    "absent": "Labels that are absent and likely",
+    "both": "Labels of low quality",
+}
+"""Kinds of lists, and their titles."""
+LIMITS_TITLE = "Errors that the features could reveal"
+LIMITS_NOTE = "Limits of each label alone. The limit of all labels uses more entries, so it is lower than the sum."
+"""Title and explanation of the table of labels."""
 
 
 class ErrorEstimate(NamedTuple):
@@ -48,17 +55,17 @@ class LabelIssues:
     ----------
     log_odds : ndarray of shape (n_samples, n_labels)
         Out-of-fold log-odds that each label is positive, also of missing labels.
-    error_log_odds : ndarray of shape (n_samples, n_labels)
-        Log-odds that a label is wrong, NaN where missing and -inf where verified.
-    label_range : ndarray of shape (n_labels, 2)
-        Lower and upper end of the number of wrong entries of each label.
+    quality_log_odds : ndarray of shape (n_samples, n_labels)
+        Log-odds of the label quality, by which entries are ordered. NaN where missing and inf where verified.
+    label_limits : ndarray of shape (n_labels,)
+        Upper limit of the number of wrong entries of each label that the features could reveal.
     total_range : tuple of float
-        Lower and upper end of the number of all wrong entries. The lower end is 0 unless noise is identified.
+        Lower and upper limit of the number of all wrong entries that the features could reveal. The lower limit is 0
+        unless verified entries show errors.
     weak : bool
-        Whether the features predict the labels too weakly to judge them: no noise is identified, and more than half of
-        the positives may be wrong.
-    noise : NoiseEstimate
-        Estimate of the noise rates.
+        Whether the features do not confirm the positives: more than half of them may be wrong.
+    rates : NoiseRates or None
+        Noise rates of each label that verified entries determine; None if they do not.
     signs : ndarray of shape (n_samples, n_labels)
         The audited labels: 1, -1, and 0 where missing.
     classes : ndarray of shape (2,)
@@ -74,33 +81,38 @@ class LabelIssues:
     >>> data = make_planted(n_samples=600, noise=0.1, random_state=0)
     >>> Y = corrupt_labels(data.Y, "flip", 0.03, random_state=0)
     >>> issues = find_label_issues(None, data.X, Y, random_state=0)
-    >>> issues.table(top=3).kind.tolist()
-    ['false positive', 'false positive', 'false positive']
+    >>> wrong = (Y != data.Y).flat[issues.order("present")]  # labels that are present, the most unlikely ones first
+    >>> bool(wrong[:50].mean() > 5 * wrong.mean())
+    True
     >>> lower, upper = issues.total_range
     >>> bool(lower <= (Y != data.Y).sum() <= upper)
     True
     """
 
     log_odds: NDArray[np.float64]
-    error_log_odds: NDArray[np.float64]
-    label_range: NDArray[np.float64]
+    quality_log_odds: NDArray[np.float64]
+    label_limits: NDArray[np.float64]
     total_range: tuple[float, float]
     weak: bool
-    noise: NoiseEstimate
+    rates: NoiseRates | None
     signs: NDArray[np.int8]
     classes: NDArray[Any]
     label_names: list[Any]
     sample_names: list[Any]
 
     @property
-    def error_probability(self) -> NDArray[np.float64]:
-        """Probability that a label is wrong, NaN where missing, see `spmld.audit.from_scores`."""
-        return logistic(self.error_log_odds)
+    def label_quality(self) -> NDArray[np.float64]:
+        """Label quality scores, NaN where missing and 1 where verified.
+
+        The score is the self-confidence: the out-of-fold probability of the observed label. It orders the entries, but
+        is not the probability that the label is correct. If verified entries determine `rates`, it is.
+        """
+        return np.asarray(expit(self.quality_log_odds))
 
     @property
     def probabilities(self) -> NDArray[np.float64]:
         """Out-of-fold probabilities that each label is positive, calibrated on the observed labels."""
-        return logistic(self.log_odds)
+        return np.asarray(expit(self.log_odds))
 
     def sample(self, n_entries: int = 50, random_state: Any = None) -> Any:
         """Return a random sample of the observed entries, to be verified by a person.
@@ -123,7 +135,7 @@ class LabelIssues:
 
     def _unverified(self) -> NDArray[np.intp]:
         """Return the indices of the observed entries that are not verified."""
-        return np.flatnonzero((self.signs != 0) & ~np.isneginf(self.error_log_odds))
+        return np.flatnonzero((self.signs != 0) & ~np.isposinf(self.quality_log_odds))
 
     def estimate(self, wrong: Any, confidence: float = 0.9) -> ErrorEstimate:
         """Return the estimated number of wrong entries, from a verified random sample.
@@ -161,36 +173,44 @@ class LabelIssues:
         return ErrorEstimate(n * test.statistic, n * lower, n * upper)
 
     def mark_verified(self, verified: NDArray[np.bool_]) -> "LabelIssues":
-        """Return the issues with error probabilities of 0 for verified entries."""
-        return replace(self, error_log_odds=np.where(verified, -np.inf, self.error_log_odds))
+        """Return the issues with a label quality of 1 for verified entries."""
+        return replace(self, quality_log_odds=np.where(verified, np.inf, self.quality_log_odds))
 
-    def order(self) -> NDArray[np.intp]:
-        """Return the indices of the observed entries in the flattened matrix, by descending error probability."""
-        indices = np.flatnonzero(self.signs)
-        return indices[np.argsort(-self.error_log_odds.flat[indices], kind="stable")]
+    def order(self, kind: str = "both") -> NDArray[np.intp]:
+        """Return the indices of observed entries in the flattened matrix, by ascending label quality.
 
-    def table(self, top: int | None = None, threshold: float | None = None) -> Any:
-        """Return the observed entries by descending error probability.
+        Parameters
+        ----------
+        kind : {"present", "absent", "both"}, default="both"
+            Labels that are present and unlikely, labels that are absent and likely, or both. The two lists have errors
+            of different kinds, so choose one if you know which errors the labels have.
+        """
+        indices = np.flatnonzero(self._listed(kind))
+        return indices[np.argsort(self.quality_log_odds.flat[indices], kind="stable")]
+
+    def _listed(self, kind: str) -> NDArray[np.bool_]:
+        """Return which entries are in a list."""
+        if kind not in LISTS:
+            raise ValueError(f"kind must be one of {', '.join(LISTS)}, got {kind!r}")
+        return {"present": self.signs > 0, "absent": self.signs < 0, "both": self.signs != 0}[kind]
+
+    def table(self, top: int | None = None, *, kind: str = "both") -> Any:
+        """Return observed entries by ascending label quality.
 
         Parameters
         ----------
         top : int, optional
             Maximum number of entries. By default, all entries.
-        threshold : float, optional
-            Minimum error probability.
+        kind : {"present", "absent", "both"}, default="both"
+            As in `order`.
 
         Returns
         -------
         DataFrame
             A row for each entry. The index is that of the entry in the flattened label matrix. Columns: sample, label,
-            given (the audited label), probability (that it is positive, out-of-fold), error_probability, and kind,
-            "false positive" or "false negative".
+            given (the audited label), kind ("present" or "absent"), and label_quality.
         """
-        order = self.order()
-        if threshold is not None:
-            if not UNIT_INTERVAL.is_satisfied_by(threshold):
-                raise ValueError(f"threshold must be in [0, 1], got {threshold!r}")
-            order = order[self.error_probability.flat[order] >= threshold]
+        order = self.order(kind)
         if top is not None:
             order = order[: check_scalar_integer("top", top, minimum=0)]
         return self._table(order)
@@ -203,52 +223,53 @@ class LabelIssues:
             "sample": [self.sample_names[i] for i in samples],
             "label": [self.label_names[j] for j in labels],
             "given": self.classes[positive.astype(int)],
-            "probability": self.probabilities.flat[entries],
-            "error_probability": self.error_probability.flat[entries],
-            "kind": np.where(positive, "false positive", "false negative"),
+            "kind": np.where(positive, "present", "absent"),
+            "label_quality": self.label_quality.flat[entries],
         }
         return need("pandas").DataFrame(columns, index=entries)
 
     def per_label(self) -> Any:
-        """Return, for each label, the number of observed entries and positives, and the range of wrong entries.
+        """Return, for each label, the number of observed entries and positives, and the limit of wrong entries.
 
         Returns
         -------
         DataFrame
-            Columns: label, observed, positives, at_least and at_most (wrong entries of the label that the data allow).
+            Columns: label, observed, positives, at_most (wrong entries of the label that the features could reveal).
             The upper end of `total_range` uses the entries of all labels, so it is lower than the sum of at_most.
         """
-        lower, upper = self.label_range.T
         columns = {
             "label": self.label_names,
             "observed": (self.signs != 0).sum(axis=0),
             "positives": (self.signs > 0).sum(axis=0),
-            "at_least": np.floor(lower).astype(int),
-            "at_most": np.ceil(upper).astype(int),
+            "at_most": np.ceil(self.label_limits).astype(int),
         }
         return need("pandas").DataFrame(columns)
 
-    def sample_quality(self) -> NDArray[np.float64]:
-        """Return the label quality score of each sample: the probability that all of its observed labels are correct.
+    def sample_quality(self, kind: str = "both") -> NDArray[np.float64]:
+        """Return the label quality score of each sample: the product of the quality of its observed labels.
 
-        Errors are taken as independent given the scores, so the score is the product of the probabilities that the
-        labels are correct. It is 1 for samples without observed labels.
+        It is 1 for samples without observed labels.
+
+        Parameters
+        ----------
+        kind : {"present", "absent", "both"}, default="both"
+            Labels that count, as in `order`.
 
         Returns
         -------
         ndarray of shape (n_samples,)
         """
-        return np.exp(np.where(self.signs != 0, np.log1p(-self.error_probability), 0.0).sum(axis=1))
+        return np.exp(np.where(self._listed(kind), log_expit(self.quality_log_odds), 0.0).sum(axis=1))
 
     def summary(self) -> str:
-        """Return the range of wrong entries in a sentence, and a second one if the labels cannot be judged."""
+        """Return the number of errors that the features could reveal, and what verified entries say, in a sentence."""
         n = int((self.signs != 0).sum())
         lower, upper = self.total_range
-        text = f"of {n} observed entries, {lower:.0f} to {upper:.0f} are wrong"
-        if self.noise.verified and self.noise.identified:
-            text += f", about {np.nansum(self.error_probability):.0f} by the rates of the verified entries"
+        text = f"of {n} observed entries, {lower:.0f} to {upper:.0f} are errors that these features could reveal"
+        if self.rates is not None:
+            text += f", about {np.nansum(1 - self.label_quality):.0f} by the rates of the verified entries"
         if self.weak:
-            text += ". The features predict the labels too weakly to judge them"
+            text += ". They do not confirm most of the positives"
         return text
 
     def __repr__(self) -> str:

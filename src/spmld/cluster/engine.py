@@ -2,6 +2,7 @@
 
 import pickle  # nosec B403
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from typing import Any, ClassVar
@@ -16,24 +17,19 @@ FAN_IN = 8
 """Number of partial sums that are added in one task."""
 
 
+@dataclass(frozen=True, eq=False)
 class DaskEngine(Engine):
     """Applies functions to chunks on the workers where they are.
 
     Values of chunks are futures. A function is sent once to each worker, with the arrays that it uses. Sums are
     computed on the workers as a tree, in the order of the chunks: the result does not depend on which task ends first.
-
-    Parameters
-    ----------
-    client : distributed.Client
-        The client of the cluster.
     """
 
     in_memory: ClassVar[bool] = False
     steps_per_pass: ClassVar[int] = 4
 
-    def __init__(self, client: Any):
-        super().__init__()
-        self._client = client
+    client: Any = None
+    """The ``distributed.Client`` of the cluster."""
 
     def map(self, function: Callable[..., Any], *rows: Sequence[Any]) -> tuple[Any, ...]:
         """Apply `function` to the arguments of each chunk."""
@@ -49,18 +45,18 @@ class DaskEngine(Engine):
 
     def gather(self, rows: Sequence[Any]) -> tuple[Any, ...]:
         """Return the values of all chunks in the memory of the client."""
-        return tuple(self._client.gather(list(rows)))
+        return tuple(self.client.gather(list(rows)))
 
     def _submit(self, name: str, function: Callable[..., Any], *arguments: Sequence[Any]) -> list[Any]:
         """Submit one task for each set of arguments, in one graph."""
-        return list(self._client.map(function, *arguments, key=f"spmld-{name}-{uuid4().hex}", pure=False))
+        return list(self.client.map(function, *arguments, key=f"spmld-{name}-{uuid4().hex}", pure=False))
 
     def _send(self, function: Callable[..., Any]) -> Any:
         """Return a function, or a future of it if it has large arrays."""
         packed = need("cloudpickle", "dask").dumps(function)
         if len(packed) <= SMALL:
             return packed
-        return self._client.submit(bytes, packed, key=f"spmld-send-{uuid4().hex}", pure=False)
+        return self.client.submit(bytes, packed, key=f"spmld-send-{uuid4().hex}", pure=False)
 
 
 def _apply(packed: bytes, *arguments: Any) -> Any:

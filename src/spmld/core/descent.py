@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from spmld._arrays import namespace
-from spmld.core.correlation import normalize_rows
 from spmld.core.losses import Array
 from spmld.core.problem import Block, Problem, Rows, State, set_rows
-from spmld.core.steps import BlockUpdate
+from spmld.core.steps import BlockUpdate, normalize_rows
 from spmld.core.terms import Objective, square
 
 Point = tuple[Array, ...]

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from functools import partial
 
 from spmld._arrays import namespace
-from spmld.core.correlation import normalize_rows
 from spmld.core.losses import Array
 from spmld.core.problem import Block, Problem, Rows, State
+from spmld.core.steps import normalize_rows
 
 Uniform = Callable[[tuple[int, ...]], Array]
 """Draws an array of a given shape, uniform on [0, 1), with the array type and precision of the fit."""

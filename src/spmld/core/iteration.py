@@ -1,7 +1,7 @@
 """The outer iteration of all solvers: history, timing, callback and status."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from enum import Enum
 from time import perf_counter
 from typing import Any, Generic, TypeVar
@@ -37,28 +37,48 @@ class Result(Generic[StateT]):
     history: list[Record]
 
 
-def iterate(
-    update: Callable[[int, StateT], tuple[StateT, Record, bool]],
-    state: StateT,
-    *,
-    max_iter: int = 100,
-    fixed: bool = False,
-    callback: Callback | None = None,
-    stage: str | None = None,
-) -> Result[StateT]:
-    """Apply `update` until it reports convergence, the callback returns True, or `max_iter` is reached.
+@dataclass
+class Iterations:
+    """The numbers of the iterations of a solver, from 1, each followed by its `record`, until the status is final.
 
-    `update(number, state)` returns the new state, the entries of the record, and whether the solver has converged.
-    Numbers count from 1. With `fixed`, reaching `max_iter` is the intended end.
+    Examples
+    --------
+    >>> from spmld.core.iteration import Iterations
+    >>> x = 1.0
+    >>> iterations = Iterations(max_iter=100)
+    >>> for _ in iterations:
+    ...     x = x / 2
+    ...     iterations.record({"objective": x}, converged=x < 0.2)
+    >>> x, iterations.status.name
+    (0.125, 'CONVERGED')
     """
-    history: list[Record] = []
-    for number in range(1, max_iter + 1):
-        started = perf_counter()
-        state, entries, converged = update(number, state)
-        heading = {"iteration": number} if stage is None else {"stage": stage, "iteration": number}
-        history.append({**heading, **entries, "seconds": perf_counter() - started})
-        if callback is not None and callback(history[-1]):
-            return Result(state, Status.STOPPED, history)
-        if converged:
-            return Result(state, Status.CONVERGED, history)
-    return Result(state, Status.COMPLETED if fixed else Status.MAX_ITER, history)
+
+    max_iter: int = 100
+    fixed: bool = False
+    """Whether reaching `max_iter` is the intended end."""
+    callback: Callback | None = None
+    stage: str | None = None
+    history: list[Record] = field(default_factory=list)
+    status: Status = Status.MAX_ITER
+
+    def __iter__(self) -> Iterator[int]:
+        for number in range(1, self.max_iter + 1):
+            self._started = perf_counter()
+            yield number
+            if self.status in (Status.STOPPED, Status.CONVERGED):
+                return
+        self.status = Status.COMPLETED if self.fixed else Status.MAX_ITER
+
+    def record(self, entries: Record, converged: bool) -> None:
+        """Add the record of an iteration to the history, and stop if the callback says so, or if it has converged."""
+        heading: Record = {} if self.stage is None else {"stage": self.stage}
+        heading["iteration"] = len(self.history) + 1
+        self.history.append({**heading, **entries, "seconds": perf_counter() - self._started})
+        if self.callback is not None and self.callback(self.history[-1]):
+            self.status = Status.STOPPED
+        elif converged:
+            self.status = Status.CONVERGED
+
+    def result(self, state: StateT) -> Result[StateT]:
+        """Return the final state with the status and the history."""
+        return Result(state, self.status, self.history)

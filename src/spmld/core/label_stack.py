@@ -14,8 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from spmld._arrays import n_values
-from spmld.core.designs import StackedFeatures
-from spmld.core.linear_objective import LinearObjective
+from spmld.core.linear_objective import LinearObjective, StackedFeatures
 from spmld.core.losses import Array
 from spmld.core.problem import Block
 
@@ -68,10 +67,10 @@ class LabelStacks:
             yield left[:size]
             left = left[size:]
 
-    def select(self, labels: Array) -> tuple[LinearObjective, tuple[Array, Array]]:
+    def select(self, labels: Array, dtype: Any) -> tuple[LinearObjective, tuple[Array, Array]]:
         """Return the objective of some labels, and the rows and columns of its coefficients in those of all labels.
 
-        Padded coefficients have the row after the last one.
+        Labels and weights are of the given type. Padded coefficients have the row after the last one.
         """
         objective = self.objective
         block = self.block
@@ -93,7 +92,7 @@ class LabelStacks:
             features = np.arange(X.shape[1])[None, :]
         else:
             X, features = _diagonal_blocks(sp.csr_array(X), label, label * len(Y) + slot, Y.shape)
-        stacked = Block(X, Y, J, np.zeros(len(Y), dtype=np.int8))
+        stacked = Block(X, Y.astype(dtype), J.astype(dtype), np.zeros(len(Y), dtype=np.int8))
         offsets = tuple(offset if isinstance(offset, float) else offset[labels] for offset in objective.offsets)
         part = replace(
             objective,

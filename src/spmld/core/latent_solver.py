@@ -1,18 +1,17 @@
 """Algorithm 1 of the paper: block updates of the latent-label model, with extrapolation and pacing."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from math import isfinite
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 from spmld._arrays import namespace
-from spmld.core.correlation import EXTRAPOLATION_GROWTH, MAX_EXTRAPOLATION, UpdateZ
-from spmld.core.iteration import Record, Result, iterate
+from spmld.core.iteration import Callback, Iterations, Record, Result
 from spmld.core.losses import Array
-from spmld.core.problem import Block, Problem, Rows, State
-from spmld.core.steps import BlockUpdate, UpdateU, UpdateV, UpdateW
+from spmld.core.problem import Block, Problem, Rows, State, split_rows
+from spmld.core.steps import EXTRAPOLATION_GROWTH, MAX_EXTRAPOLATION, BlockUpdate, UpdateU, UpdateV, UpdateW, UpdateZ
 from spmld.core.terms import Objective
 
 EXACT: tuple[BlockUpdate, ...] = (UpdateZ(), UpdateV(), UpdateU(), UpdateW())
@@ -56,17 +55,6 @@ NO_PACING = PacedWeights((), 0.0, {"threshold": None, "diversity": None}, True)
 """Weights stay 1."""
 
 
-@dataclass(frozen=True)
-class _Point:
-    state: State
-    updated: State
-    """The state before its extrapolation."""
-    value: float
-    """Objective without the penalty of the pacing."""
-    length: float
-    """Length of the next extrapolation."""
-
-
 def solve_spmld(
     problem: Problem,
     objective: Objective,
@@ -76,37 +64,40 @@ def solve_spmld(
     pacing: Pacing | None = None,
     extrapolate: bool = True,
     tol: float | None = 1e-3,
-    **options: Any,
+    max_iter: int = 100,
+    callback: Callback | None = None,
+    stage: str = "main",
 ) -> Result[State]:
     """Algorithm 1 of the paper: from U, V, W and Z, update Z, V, U, W and P in turn until the objective converges.
 
     Without pacing, P stays 1 (GLOCAL). It has converged when an iteration changes the objective by at most `tol` times
     its value, before P changes, and the schedule of lambda and gamma has ended or all weights are 1. With `tol` None,
-    all iterations are run. `options` are those of `iterate`.
+    all iterations are run.
     """
+    iterations = Iterations(max_iter, fixed=tol is None, callback=callback, stage=stage)
     initial = objective.value(problem, state)
-
-    def alternate(t: int, last: _Point) -> tuple[_Point, Record, bool]:
-        state, value, length = last.state, last.value, last.length
+    value = initial
+    updated = state
+    length = 1.0
+    for t in iterations:
+        before = value
         fit: float | None = None
         for _, group in groupby(steps, key=attrgetter("models_fit")):  # lines 3 to 8: Z; V and U; W; with P fixed
             state, value, fit = guarded(tuple(group), problem, objective, state, value, fit)
         terms = objective.values(problem, state, fit)
+        last = updated
         updated = state
         if extrapolate and t > 1:  # not in the paper; saves iterations
-            state, terms, length = try_extrapolation(problem, objective, last.updated, state, terms, length)
+            state, terms, length = try_extrapolation(problem, objective, last, state, terms, length)
         value = sum(terms.values())
         if not isfinite(value):
             raise FloatingPointError(f"the objective became {value} in iteration {t}")
-        change = abs(last.value - value)
+        change = abs(before - value)
         state, paced = update_P(problem, objective, state, pacing, t)  # lines 9 and 10
         value, record = _describe(problem, objective, state, paced, terms)
-        small = tol is not None and change <= tol * max(abs(last.value), SMALL_OBJECTIVE * abs(initial))
-        converged = small and t > 1 and (paced.ended or record["mean_weight"] >= 1)
-        return _Point(state, updated, value, length), record, converged
-
-    result = iterate(alternate, _Point(state, state, initial, 1.0), fixed=tol is None, **{"stage": "main", **options})
-    return Result(result.state.state, result.status, result.history)
+        small = tol is not None and change <= tol * max(abs(before), SMALL_OBJECTIVE * abs(initial))
+        iterations.record(record, small and t > 1 and (paced.ended or record["mean_weight"] >= 1))
+    return iterations.result(state)
 
 
 def update_P(
@@ -118,7 +109,7 @@ def update_P(
     losses = problem.map(lambda block, rows: objective.coupling.losses(rows.V, rows.T), state.rows)
     if problem.engine.in_memory:
         paced = pacing(t - 1, namespace(state.U).concat(losses))
-        weights = problem.split(paced.weights)
+        weights = split_rows(paced.weights, problem.counts)
     else:
         paced = pacing(t - 1, losses)
         weights = paced.weights

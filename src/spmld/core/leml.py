@@ -10,8 +10,8 @@ from math import inf
 from typing import Any
 
 from spmld._arrays import namespace
-from spmld.core.designs import Factored, Features, Penalty
-from spmld.core.iteration import Callback, Record, Result, iterate
+from spmld.core.iteration import Callback, Iterations, Result
+from spmld.core.linear_objective import Factored, Features, Penalty
 from spmld.core.losses import Array, Loss
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import Block, Problem
@@ -90,15 +90,15 @@ def solve_leml(
     """
     block_tol = min(BLOCK_TOL, tol) if tol else BLOCK_TOL
 
-    def update(number: int, last: tuple[Factors, float]) -> tuple[tuple[Factors, float], Record, bool]:
-        factors, before = last
+    iterations = Iterations(max_iter, fixed=tol is None, callback=callback)
+    objective = inf
+    for _ in iterations:
+        before = objective
         factors = update_W(problem, loss, t, factors, block_tol)
         inner = latent(problem, factors.W)
         after_W = value(inner, loss, t, factors)
         factors = update_H(inner, loss, t, factors)
         objective = value(inner, loss, t, factors)
         converged = tol is not None and before - objective <= tol * objective
-        return (factors, objective), {"objective": objective, "objective_after_W": after_W}, converged
-
-    result = iterate(update, (factors, inf), max_iter=max_iter, fixed=tol is None, callback=callback)
-    return Result(result.state[0], result.status, result.history)
+        iterations.record({"objective": objective, "objective_after_W": after_W}, converged)
+    return iterations.result(factors)

@@ -42,12 +42,11 @@ class Loss(ABC):
         """Return the slope and the second derivative in the score, one-sided at a kink of the slope."""
 
     @abstractmethod
-    def majorizer(self, y: Array, f: Array) -> tuple[Array, Array]:
-        """Return slope g and curvature c: ``value + g (f' - f) + c/2 (f' - f)^2`` majorizes the loss."""
+    def model(self, y: Array, f: Array, safe: bool = True) -> tuple[Array, Array]:
+        """Return slope g and curvature c of the model ``value + g (f' - f) + c/2 (f' - f)^2`` of the loss.
 
-    def model(self, y: Array, f: Array) -> tuple[Array, Array]:
-        """Return the slope and a closer curvature, whose parabola is not always above the loss."""
-        return self.majorizer(y, f)
+        With `safe` it majorizes the loss; otherwise it may be closer to it.
+        """
 
     def slope(self, y: Array, f: Array) -> Array:
         """Return the derivative in the score."""
@@ -84,7 +83,7 @@ class Squared(Loss):
     def derivatives(self, y: Array, f: Array) -> tuple[Array, Array]:
         return f - y, namespace(f).ones_like(f)
 
-    def majorizer(self, y: Array, f: Array) -> tuple[Array, Array]:
+    def model(self, y: Array, f: Array, safe: bool = True) -> tuple[Array, Array]:
         return self.derivatives(y, f)
 
 
@@ -106,21 +105,18 @@ class Logistic(Loss):
     def soft_derivatives(self, t: Array, f: Array) -> tuple[Array, Array]:
         return self.derivatives(2 * t - 1, f)
 
-    def majorizer(self, y: Array, f: Array) -> tuple[Array, Array]:
-        t, bound = self._bound(f)
-        return 0.5 * (t - y), bound
+    def model(self, y: Array, f: Array, safe: bool = True) -> tuple[Array, Array]:
+        """Return the bound or, unless `safe`, Newton's curvature where the score has the right sign.
 
-    def model(self, y: Array, f: Array) -> tuple[Array, Array]:
-        """Return Newton's curvature where the score has the right sign, and the bound where Newton overshoots."""
-        t, bound = self._bound(f)
-        newton = MAX_CURVATURE - (0.5 * t) ** 2
-        return 0.5 * (t - y), bound - (y * f > 0) * (bound - newton)  # a selection would take twice as long
-
-    def _bound(self, f: Array) -> tuple[Array, Array]:
-        """Return t = tanh(f / 2) and the curvature t / (2 f) of the majorizer, which is 1/4 at 0."""
+        Elsewhere Newton's method overshoots. The bound is tanh(f / 2) / (2 f), and 1/4 at 0.
+        """
         xp = namespace(f)
         t = xp.tanh(0.5 * f)
-        return t, 0.5 * (xp.abs(t) + 0.5 * TINY) / (xp.abs(f) + TINY)
+        bound = 0.5 * (xp.abs(t) + 0.5 * TINY) / (xp.abs(f) + TINY)
+        if safe:
+            return 0.5 * (t - y), bound
+        newton = MAX_CURVATURE - (0.5 * t) ** 2
+        return 0.5 * (t - y), bound - (y * f > 0) * (bound - newton)  # a selection would take twice as long
 
 
 LOSSES: dict[str, Loss] = {"squared": Squared(), "logistic": Logistic()}

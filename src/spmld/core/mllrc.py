@@ -12,11 +12,11 @@ is convex in S.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from spmld._arrays import namespace
-from spmld.core.designs import Features, Penalty
-from spmld.core.iteration import Callback, Record, Result, iterate
+from spmld.core.iteration import Callback, Iterations, Result
+from spmld.core.linear_objective import Features, Penalty
 from spmld.core.losses import LOSSES, Array
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import Block, Problem
@@ -104,17 +104,13 @@ class MapFit:
         ) ** 0.5
 
 
-@dataclass(frozen=True)
-class _Iterate:
-    """A map S, the gradient of the smooth part there, and the point Z from which the next step starts."""
+class _Point(NamedTuple):
+    """A map S, with the gradient of the smooth part, the objective and the rank there."""
 
     S: Array
     G: Array
     value: float
     rank: int
-    Z: Array
-    GZ: Array
-    speed: float = 1.0
 
 
 def solve_mllrc(fit: MapFit, c: float, *, max_iter: int, tol: float, callback: Callback | None = None) -> Result[Array]:
@@ -125,30 +121,35 @@ def solve_mllrc(fit: MapFit, c: float, *, max_iter: int, tol: float, callback: C
     xp = namespace(fit.M)
     step = 1 / fit.curvature()
 
-    def proximal_step(Z: Array, GZ: Array) -> _Iterate:
+    def proximal_step(Z: Array, GZ: Array) -> _Point:
         S, s = threshold(Z - step * GZ, step * c)
         smooth, G = fit.value_and_gradient(S)
-        return _Iterate(S, G, float(smooth) + c * float(xp.sum(s)), int(xp.count_nonzero(s)), S, G)
+        return _Point(S, G, float(smooth) + c * float(xp.sum(s)), int(xp.count_nonzero(s)))
 
-    def update(number: int, last: _Iterate) -> tuple[_Iterate, Record, bool]:
-        Z, speed = last.Z, last.speed
-        new = proximal_step(Z, last.GZ)
+    S = identity(fit.M.shape[0], fit.M)
+    goal = tol * float(square(S)) ** 0.5
+    smooth, G = fit.value_and_gradient(S)
+    last = _Point(S, G, float(smooth) + c * S.shape[0], S.shape[0])
+    Z = S
+    GZ = G
+    speed = 1.0
+    iterations = Iterations(max_iter, callback=callback)
+    for _ in iterations:
+        new = proximal_step(Z, GZ)
         if new.value > last.value and speed > 1:
             Z = last.S
             speed = 1.0
             new = proximal_step(Z, last.G)
         if new.value > last.value:  # a plain step cannot raise the objective, except by rounding errors
-            return last, {"objective": last.value, "rank": last.rank}, True
+            iterations.record({"objective": last.value, "rank": last.rank}, converged=True)
+            break
+        converged = float(square(new.S - Z)) ** 0.5 <= goal
         faster = 0.5 * (1 + (1 + 4 * speed * speed) ** 0.5)
         m = (speed - 1) / faster
         # The gradient is affine in S: at the next Z it needs no pass over rows.
-        new_Z, new_GZ = new.S + m * (new.S - last.S), new.G + m * (new.G - last.G)
-        converged = float(square(new.S - Z)) ** 0.5 <= goal
-        return replace(new, Z=new_Z, GZ=new_GZ, speed=faster), {"objective": new.value, "rank": new.rank}, converged
-
-    S = identity(fit.M.shape[0], fit.M)
-    goal = tol * float(square(S)) ** 0.5
-    smooth, G = fit.value_and_gradient(S)
-    first = _Iterate(S, G, float(smooth) + c * S.shape[0], S.shape[0], S, G)
-    result = iterate(update, first, max_iter=max_iter, callback=callback)
-    return Result(result.state.S, result.status, result.history)
+        Z = new.S + m * (new.S - last.S)
+        GZ = new.G + m * (new.G - last.G)
+        speed = faster
+        last = new
+        iterations.record({"objective": new.value, "rank": new.rank}, converged)
+    return iterations.result(last.S)

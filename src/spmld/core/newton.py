@@ -13,9 +13,8 @@ from typing import Any
 
 from spmld._arrays import CACHE, budget, namespace, row_slices
 from spmld.core.conjugate_gradient import conjugate_gradient
-from spmld.core.designs import Design, Penalty
 from spmld.core.label_stack import LabelStacks
-from spmld.core.linear_objective import LinearObjective
+from spmld.core.linear_objective import Design, LinearObjective, Penalty
 from spmld.core.losses import Array, Loss
 from spmld.core.problem import Block, Problem
 
@@ -85,7 +84,7 @@ def newton_minimize(
     objective = LinearObjective(problem, losses, design, penalty, offsets)
     if not objective.separable or not problem.engine.in_memory:
         return minimize(objective, B, intercepts, until)
-    select: Callable[[Any], tuple[LinearObjective, tuple[Any, Any]]]
+    select: Callable[[Any, Any], tuple[LinearObjective, tuple[Any, Any]]]
     if problem.observed_only:
         stacks = LabelStacks.of(objective)
         groups = list(stacks.groups())
@@ -96,9 +95,8 @@ def newton_minimize(
         select = partial(_select_columns, objective)
 
     def solve_group(columns: Any) -> tuple[Any, Minimum]:
-        part, index = select(columns)
-        start = B[index]
-        return index, minimize(part.as_real(start), start, None if intercepts is None else intercepts[columns], until)
+        part, index = select(columns, B.dtype)
+        return index, minimize(part, B[index], None if intercepts is None else intercepts[columns], until)
 
     parts = list(over(solve_group, groups))
     joined = namespace(B).zeros_like(B)
@@ -123,8 +121,8 @@ def _in_range(problem: Problem, penalty: Penalty, B: Array) -> tuple[Problem, Pe
     return replace(problem, blocks=blocks), replace(penalty, t=penalty.t / unit, g=penalty.g / unit)
 
 
-def _select_columns(objective: LinearObjective, columns: Any) -> tuple[LinearObjective, tuple[Any, Any]]:
-    return objective.columns(columns), (slice(None), columns)
+def _select_columns(objective: LinearObjective, columns: Any, dtype: Any) -> tuple[LinearObjective, tuple[Any, Any]]:
+    return objective.columns(columns, dtype), (slice(None), columns)
 
 
 def goals(objective: LinearObjective, G: Array, tol: float) -> Array:
@@ -175,7 +173,7 @@ def minimize(objective: LinearObjective, B: Array, intercepts: Array | None, unt
             result = _put(result, active, B)
             keep = xp.nonzero(going)[0]
             active = active[keep]
-            objective = objective.columns(keep)
+            objective = objective.columns(keep, B.dtype)
             B = B[:, keep]
             G = G[:, keep]
             norm = norm[keep]
@@ -186,23 +184,16 @@ def minimize(objective: LinearObjective, B: Array, intercepts: Array | None, unt
         # convergence. The curvature of a quadratic loss is constant.
         quadratic = objective.losses[0].quadratic
         forcing = xp.clip(goal / norm if quadratic else xp.sqrt(norm * until.tol / goal), eps, MAX_FORCING)
-        direction = _newton_direction(objective, B, C, G, forcing, until)
+        diagonal = objective.diagonal(B, C)
+        axis = 0 if objective.separable else None
+        scale = 1 / (diagonal + MIN_DIAGONAL * xp.max(diagonal, axis=axis) + tiny(B))
+        apply = partial(objective.hessian_product, C)
+        solve = partial(conjugate_gradient, apply, partial(mul, scale), -G, None, forcing, until.cg_iter)
+        direction = solve(axis=axis, n_kept=until.cg_iter if until.reorthogonalize else 0)
         B, S, value, stuck = _search(objective, B, S, G, direction, value)
         goal = xp.where(stuck, xp.ones_like(goal) * xp.inf, goal)
         steps += 1
         exact = not drifts
-
-
-def _newton_direction(
-    objective: LinearObjective, B: Array, C: tuple[Array, ...], G: Array, forcing: Array, until: Tolerances
-) -> Array:
-    """Return an approximate Newton direction, by conjugate gradient to a residual of `forcing`."""
-    diagonal = objective.diagonal(B, C)
-    axis = 0 if objective.separable else None
-    scale = 1 / (diagonal + MIN_DIAGONAL * namespace(B).max(diagonal, axis=axis) + tiny(B))
-    apply = partial(objective.hessian_product, C)
-    solve = partial(conjugate_gradient, apply, partial(mul, scale), -G, None, forcing, until.cg_iter)
-    return solve(axis=axis, n_kept=until.cg_iter if until.reorthogonalize else 0)
 
 
 def _search(

@@ -1,26 +1,139 @@
-"""The data of a fit in row blocks, and the variables of a fit.
+"""The data of a fit in row blocks, the positions of its entries, and the variables of a fit.
 
 All arrays with n rows are stored in blocks. Algorithms apply a function to each block (`Engine.map`), or sum it over
 the blocks (`Engine.sum`). Where the blocks are, in memory or on other machines, is known to the engine only:
 what `map` returns is passed to `map`, `sum` and `gather`, and not used otherwise.
+
+Scores, slopes and weights of entries have the shape (n, l), or (number of observed entries,) in the order of a CSR
+matrix. Everything that depends on the positions of the entries is an operation of `AllEntries` or `ObservedEntries`.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
 from itertools import accumulate
 from operator import add
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy.sparse as sp
 
 from spmld._arrays import CACHE, MEMORY, budget, n_bytes, namespace, row_slices
-from spmld._threads import limit_threads
+from spmld._threads import Map
 from spmld.core.losses import Array
-from spmld.core.observed import ALL_ENTRIES, Entries, ObservedEntries
+
+
+class AllEntries:
+    """All entries, in arrays of shape (n, l)."""
+
+    def scores(self, V: Array, U: Array, b: Array | float = 0.0) -> Array:
+        """Return V U^T + 1 b^T at the entries."""
+        return V @ U.T + b
+
+    def spread(self, b: Array) -> Array:
+        """Return a number for each label as an array that broadcasts with the entries."""
+        return b
+
+    def times(self, D: Array, U: Array) -> Array:
+        """Return D U."""
+        return D @ U
+
+    def transposed_times(self, D: Array, V: Array) -> Array:
+        """Return D^T V."""
+        return D.T @ V
+
+    def column_sums(self, D: Array) -> Array:
+        """Return D^T 1."""
+        return namespace(D).sum(D, axis=0)
+
+    def second_moments(self, D: Array) -> Array:
+        """Return D^T D."""
+        return D.T @ D
+
+    def part(self, s: slice) -> tuple[Self, Any]:
+        """Return the entries of some rows, and the index of these entries."""
+        return self, (s, slice(None))
+
+
+ALL_ENTRIES = AllEntries()
+
+
+@dataclass(frozen=True)
+class ObservedEntries:
+    """Some entries, ordered by rows. Other entries count as 0 in sums and are never computed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.core.problem import ObservedEntries
+    >>> entries = ObservedEntries.at(np.array([0, 1]), np.array([1, 0]), (2, 2))
+    >>> entries.scores(np.array([[1.0], [2.0]]), np.array([[10.0], [20.0]]))
+    array([20., 20.])
+    """
+
+    columns: Array
+    """Label of each entry."""
+    starts: Array
+    """(n + 1,) index of the first entry of each row."""
+    n_labels: int
+
+    @classmethod
+    def at(cls, rows: Array, columns: Array, shape: tuple[int, int]) -> "ObservedEntries":
+        """Return the entries at some positions, which are ordered by rows."""
+        starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=shape[0]))])
+        return cls(columns.astype(np.int32), starts.astype(np.int64), shape[1])
+
+    @property
+    def rows(self) -> Array:
+        """Row of each entry."""
+        return np.repeat(np.arange(len(self.starts) - 1, dtype=np.int32), np.diff(self.starts))
+
+    def matrix(self, D: Array) -> sp.csr_array:
+        """Return numbers of the entries as a sparse matrix."""
+        return sp.csr_array((D, self.columns, self.starts), shape=(len(self.starts) - 1, self.n_labels))
+
+    def scores(self, V: Array, U: Array, b: Array | float = 0.0) -> Array:
+        """Return V U^T + 1 b^T at the entries, in slices that fit into the cache."""
+        rows = self.rows
+        scores = np.empty(len(self.columns), dtype=U.dtype)
+        for s in row_slices(len(rows), U.shape[1], CACHE):
+            np.einsum("ek,ek->e", V[rows[s]], U[self.columns[s]], out=scores[s])
+        return scores + (b if isinstance(b, float) else self.spread(b))
+
+    def spread(self, b: Array) -> Array:
+        """Return the number of the label of each entry."""
+        return b[self.columns]
+
+    def times(self, D: Array, U: Array) -> Array:
+        """Return D U."""
+        return self.matrix(D) @ U
+
+    def transposed_times(self, D: Array, V: Array) -> Array:
+        """Return D^T V."""
+        return self.matrix(D).T @ V
+
+    def column_sums(self, D: Array) -> Array:
+        """Return D^T 1."""
+        return np.bincount(self.columns, D, self.n_labels).astype(D.dtype, copy=False)
+
+    def second_moments(self, D: Array) -> Array:
+        """Return D^T D."""
+        matrix = self.matrix(D)
+        return (matrix.T @ matrix).toarray()
+
+    def part(self, s: slice) -> tuple["ObservedEntries", slice]:
+        """Return the entries of some rows, and the index of these entries."""
+        starts = self.starts[s.start : s.stop + 1]
+        inside = slice(int(starts[0]), int(starts[-1]))
+        return ObservedEntries(self.columns[inside], starts - starts[0], self.n_labels), inside
+
+
+Entries = AllEntries | ObservedEntries
+
+FEW_OBSERVED = 0.1
+"""Fraction of observed entries below which updates of two factors are faster on them, see `benchmarks.observed`."""
+
 
 Combine = Callable[[Any, Any], Any]
 
@@ -42,13 +155,9 @@ class Block:
     """Position of the entries."""
 
     @property
-    def n(self) -> int:
-        return int(self.group.shape[0])
-
-    @property
     def width(self) -> int:
         """Mean number of stored entries of a row, rounded up."""
-        return -(-int(math.prod(self.Y.shape)) // max(1, self.n))
+        return -(-int(math.prod(self.Y.shape)) // max(1, self.group.shape[0]))
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields without cached properties, which would double the size of a stored block."""
@@ -67,7 +176,7 @@ class Block:
     def members(self) -> tuple[Array, ...]:
         """Rows of each group, up to the last group that has rows in the block."""
         xp = namespace(self.group)
-        count = int(xp.max(self.group)) + 1 if self.n else 0
+        count = int(xp.max(self.group)) + 1 if self.group.shape[0] else 0
         return tuple(xp.nonzero(self.group == m)[0] for m in range(count))
 
     def rows(self, s: slice) -> "Block":
@@ -84,7 +193,7 @@ class Block:
 
         Temporary arrays of `n_columns` columns should fit into the cache, unless results of a given size do not.
         """
-        for s in row_slices(self.n, self.width + n_columns, budget(self.Y, max(CACHE, size))):
+        for s in row_slices(self.group.shape[0], self.width + n_columns, budget(self.Y, max(CACHE, size))):
             yield s, self.part(s)
 
 
@@ -118,58 +227,35 @@ class State:
     rows: tuple[Rows, ...]
 
 
+@dataclass(frozen=True, eq=False)
 class Engine:
     """Operations on row blocks in the memory of this process, in its thread or in a pool of threads.
 
     Sums do not depend on the number of threads, only on the blocks. Engines of blocks that are elsewhere override the
     methods and declare what differs.
-
-    Parameters
-    ----------
-    n_threads : int, default=1
-        Number of blocks that are processed at the same time.
-    over : callable, default=map
-        A function like `map`, which yields results in the order of the blocks.
     """
+
+    n_threads: int = 1
+    """Number of blocks that are processed at the same time."""
+    over: Map = map
+    """A function like `map`, which yields results in the order of the blocks."""
 
     in_memory: ClassVar[bool] = True
     """Whether the blocks are in the memory of this process, so that labels can be selected and threads be used."""
     steps_per_pass: ClassVar[int] = 1
     """Number of steps of a bisection in one pass over the blocks: several where a pass takes long."""
 
-    def __init__(self, n_threads: int = 1, over: Callable[..., Iterable[Any]] = map):
-        self.n_threads = n_threads
-        self._over = over
-
     def map(self, function: Callable[..., Any], *rows: Sequence[Any]) -> tuple[Any, ...]:
         """Apply `function` to the arguments of each block."""
-        return tuple(self._over(function, *rows))
+        return tuple(self.over(function, *rows))
 
     def sum(self, function: Callable[..., Any], *rows: Sequence[Any], combine: Combine = add) -> Any:
         """Sum an array, or each array of a tuple, over the blocks, or combine them by another associative function."""
-        return reduce(partial(combine_parts, combine), self._over(function, *rows))
+        return reduce(partial(combine_parts, combine), self.over(function, *rows))
 
     def gather(self, rows: Sequence[Any]) -> tuple[Any, ...]:
         """Return the values of all blocks in the memory of this process."""
         return tuple(rows)
-
-    @contextmanager
-    def threads(self, count: int) -> Iterator["Engine"]:
-        """Provide an engine that uses threads if `count` is above 1.
-
-        Examples
-        --------
-        >>> from spmld.core.problem import Engine
-        >>> with Engine().threads(2) as engine:
-        ...     engine.sum(lambda x: x**2, [1, 2, 3])
-        14
-        """
-        if count == 1:
-            yield self
-            return
-        # Threads of linear algebra would compete with those of the blocks.
-        with limit_threads(), ThreadPoolExecutor(count) as pool:
-            yield Engine(count, pool.map)
 
 
 def combine_parts(combine: Combine, a: Any, b: Any) -> Any:
@@ -209,10 +295,6 @@ class Problem:
         """Sum `function` over the blocks."""
         return self.engine.sum(function, self.blocks, *rows)
 
-    def split(self, A: Array) -> tuple[Array, ...]:
-        """Split an array with all rows into row blocks."""
-        return split_rows(A, self.counts)
-
 
 def make_problem(
     X: Any,
@@ -238,9 +320,10 @@ def make_problem(
     Y = Y if observed_only else xp.where(J != 0, Y, xp.zeros_like(Y))
     block = (observed_block if observed_only else Block)(X, Y, J, group)
     rows = block_rows or max(1, budget(Y, MEMORY) // max(1, block.width))
-    slices = list(row_slices(block.n, 1, min(rows, -(-block.n // engine.n_threads))))
+    n = group.shape[0]
+    slices = list(row_slices(n, 1, min(rows, -(-n // engine.n_threads))))
     blocks = (block,) if len(slices) == 1 else tuple(block.rows(s) for s in slices)
-    counts = tuple(part.n for part in blocks)
+    counts = tuple(part.group.shape[0] for part in blocks)
     sizes = group_sizes(group, n_groups, dtype or X.dtype)
     return Problem(blocks, sizes, counts, X.shape[1], Y.shape[1], fit_intercept, engine, observed_only)
 

@@ -42,8 +42,7 @@ class Fit:
 
         With `safe` it lies above the change, so that its minimizer never raises the objective.
         """
-        model = self.loss.majorizer if safe else self.loss.model
-        slope, curvature = model(block.Y, block.entries.scores(V, U, b))
+        slope, curvature = self.loss.model(block.Y, block.entries.scores(V, U, b), safe)
         return block.J * slope, block.J * curvature
 
 
@@ -99,11 +98,8 @@ class Correlation:
 
     def weigh(self, problem: Problem, S: Array) -> Array:
         """Return the H_m from the second moments S_m."""
-        return self.b1 * self.fractions(problem) * namespace(S).sum(S, axis=0) + self.b2 * S
-
-    def fractions(self, problem: Problem) -> Array:
-        """Return n_m / n, of shape (g, 1, 1)."""
-        return (problem.sizes / problem.n)[:, None, None]
+        fractions = (problem.sizes / problem.n)[:, None, None]
+        return self.b1 * fractions * namespace(S).sum(S, axis=0) + self.b2 * S
 
     def value(self, H: Array, U: Array, Z: Array) -> Array:
         xp = namespace(U)
@@ -122,14 +118,15 @@ class Correlation:
         xp = namespace(U)
         Q = U.T @ Z
         M = Q @ xp.matrix_transpose(Q)
-        return xp.sum(self.b1 * self.fractions(problem) * M, axis=0) + self.b2 * M
+        fractions = (problem.sizes / problem.n)[:, None, None]
+        return xp.sum(self.b1 * fractions * M, axis=0) + self.b2 * M
 
     def gradient_T(self, block: Block, rows: Rows, N: Array) -> Array:
         """Return the gradient in the rows of T; X^T times it is the gradient in W."""
         T = rows.T
         if len(block.members) == 1:
             return T @ N[0, :, :]
-        D = namespace(T).empty_like(T)
+        D = 0 * T
         for m, members in enumerate(block.members):
             D[members, :] = T[members, :] @ N[m, :, :]
         return D

@@ -1,7 +1,6 @@
 """Data sets: reading and writing files, a registry of public data sets, statistics, and generated data."""
 
-from spmld.datasets.dataset import Dataset
-from spmld.datasets.describe import describe
+from spmld.datasets.dataset import Dataset, describe
 from spmld.datasets.files import load_dataset, read_dataset, write_dataset
 from spmld.datasets.frames import from_frame
 from spmld.datasets.generated import make_planted, make_songs

@@ -1,35 +1,30 @@
-"""Loading and writing data sets: files in any supported format, and names of the registry."""
+"""Loading and writing data sets: NumPy archives, LIBSVM, files in any other format, and names of the registry."""
 
+import codecs
 import inspect
 import os
-from collections.abc import Callable, Iterable
-from dataclasses import fields
+import re
+import zipfile
+from collections.abc import Callable, Iterable, Sequence
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from spmld._io import StrPath, need, writing
+import numpy as np
+import scipy.sparse as sp
+from sklearn.datasets import load_svmlight_file
+
+from spmld._io import StrPath, need, reading, writing
 from spmld._validation import did_you_mean
 from spmld.datasets.arff import read_arff
-from spmld.datasets.dataset import Dataset
+from spmld.datasets.dataset import Dataset, check_sizes
 from spmld.datasets.frames import from_frame, to_frame
-from spmld.datasets.libsvm import read_libsvm
-from spmld.datasets.npz import read_npz, write_npz
 from spmld.datasets.registry import fetch_dataset, list_datasets
+from spmld.tables.numbers import MAX_EXACT
 from spmld.tables.reading import TABLE_EXTENSIONS, TABLE_FORMATS, check_options, read_table, table_format
-from spmld.tables.roles import TableRoles
+from spmld.tables.roles import ROLES
 
-_READERS: dict[str, Callable[..., Dataset]] = {
-    "arff": read_arff,
-    "libsvm": read_libsvm,
-    "npz": read_npz,
-    "xc": read_libsvm,
-}
-_EXTENSIONS = {
-    **TABLE_EXTENSIONS,
-    **{kind: kind for kind in ("arff", "libsvm", "npz")},
-    "svm": "libsvm",
-    "txt": "xc",
-}
+_SPARSE = ("data", "indices", "indptr", "shape")
 
 
 def read_dataset(path: StrPath, *, format: str | None = None, **options: Any) -> Dataset:
@@ -80,7 +75,7 @@ def accepted_options(kind: str) -> list[str]:
     ['labels', 'xml', 'encoding']
     """
     if kind in TABLE_FORMATS:
-        return [*TABLE_FORMATS[kind].options, *(item.name for item in fields(TableRoles))]
+        return [*TABLE_FORMATS[kind].options, *ROLES]
     return [p.name for p in inspect.signature(_READERS[kind]).parameters.values() if p.kind is p.KEYWORD_ONLY]
 
 
@@ -179,3 +174,196 @@ def load_dataset(source: StrPath, *, progress: bool = False, **options: Any) -> 
         available = f"available data sets: {', '.join(names)}{did_you_mean(text, names)}"
         raise FileNotFoundError(f"{text} is neither an existing file nor a data set; {available}")
     return read_dataset(source, **options)
+
+
+def read_npz(path: StrPath) -> Dataset:
+    """Read a file written by `write_npz`, or any ``.npz`` file with arrays ``X`` and ``Y``, without pickled objects.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np
+    >>> from spmld.datasets import read_dataset
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez(folder + "/tiny.npz", X=[[0.5], [0.1]], Y=[[1, 0], [1, np.nan]])
+    ...     read_dataset(folder + "/tiny.npz")
+    Dataset 'tiny': 2 samples, 1 dense feature, 2 labels, 25.0% of the labels missing
+    """
+    with reading(path, "a NumPy archive") as file:
+        if not zipfile.is_zipfile(file):
+            raise ValueError("the file is truncated or not a zip archive")
+        with np.load(file, allow_pickle=False) as arrays:
+            content = dict(arrays)
+        if all(f"X_{part}" in content for part in _SPARSE):
+            data, indices, indptr, shape = (content[f"X_{part}"] for part in _SPARSE)
+            check_sizes(0, int(shape[-1]), 0, file.stat().st_size)
+            content["X"] = sp.csr_array((data, indices, indptr), shape=tuple(shape))
+        absent = [part for part in ("X", "Y") if part not in content]
+        if absent:
+            hint = "write features and labels with spmld.datasets.write_dataset(Dataset(X, Y), path)"
+            names = ", ".join(sorted(content)) or "none"
+            raise ValueError(f"the file has no array {absent[0]!r}; it has {names}; {hint}")
+        features, labels = (content.get(names, np.array([])).tolist() for names in ("feature_names", "label_names"))
+        name = str(content.get("name", file.stem))
+        optional = {part: content.get(part) for part in ("train", "test", "trusted")}
+        return Dataset(content["X"], content["Y"], features, labels, name, **optional)
+
+
+def write_npz(data: Dataset, path: StrPath) -> None:
+    """Write a compressed NumPy archive; see `write_dataset`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from spmld.datasets import Dataset, read_dataset, write_dataset
+    >>> data = Dataset([[0.5], [0.1]], [[1, 0], [1, 1]], name="tiny", train=[0], test=[1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_dataset(data, folder + "/file.npz")
+    ...     read_dataset(folder + "/file.npz")
+    Dataset 'tiny': 2 samples (1 train, 1 test), 1 dense feature, 2 labels
+    """
+    names = {"feature_names": np.array(data.feature_names), "label_names": np.array(data.label_names)}
+    content = {"Y": data.Y, "name": np.array(data.name), **names}
+    if data.train is not None:
+        content |= {"train": data.train, "test": data.test}
+    if data.trusted is not None:
+        content["trusted"] = data.trusted
+    if sp.issparse(data.X):
+        content |= {f"X_{part}": np.asarray(getattr(data.X, part)) for part in _SPARSE}
+    else:
+        content["X"] = data.X
+    with writing(path) as part, part.open("wb") as file:
+        np.savez_compressed(file, allow_pickle=False, **content)
+
+
+def read_libsvm(path: StrPath) -> Dataset:
+    r"""Read a LIBSVM or extreme-classification file.
+
+    A line is ``label,label feature:value feature:value``; labels are integers of any size, and those that are not
+    listed are negative. If the first
+    line is ``n_samples n_features n_labels``, as in the extreme-classification repository, indices start at 0 and the
+    sizes are checked. Otherwise the labels are those in the file, named by their numbers, and the indices of features
+    start at 1 unless there is a 0. Features are sparse.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from spmld.datasets import read_dataset
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".svm") as file:
+    ...     print("3,7 1:0.5 2:1", "7 2:2", sep="\n", file=file, flush=True)
+    ...     data = read_dataset(file.name)
+    >>> data.label_names, data.Y.tolist(), data.X.toarray().tolist()
+    (['3', '7'], [[1, 1], [0, 1]], [[0.5, 1.0], [0.0, 2.0]])
+    """
+    with reading(path, "a LIBSVM file") as file:
+        X, lines, n_labels = _parse(file)
+        labels = sorted({label for line in lines for label in line})
+        if n_labels is not None:
+            others = [label for label in labels if not 0 <= label < n_labels]
+            if others:
+                stated = f"the first line specifies {n_labels} labels, from 0 to {n_labels - 1}"
+                raise ValueError(f"{stated}, but there is a label {others[-1]}")
+        if not labels and n_labels is None:
+            raise ValueError("the file has no labels")
+        count = len(labels) if n_labels is None else n_labels
+        check_sizes(len(lines), X.shape[1], count, file.stat().st_size)
+        places = {label: j for j, label in enumerate(labels if n_labels is None else range(n_labels))}
+        Y = np.zeros((len(lines), count), dtype=np.int64)
+        for i, line in enumerate(lines):
+            Y[i, [places[label] for label in line]] = 1
+        names = list(map(str, labels)) if n_labels is None else []
+        return Dataset(X, Y, label_names=names, name=file.stem)
+
+
+def read_libsvm_features(path: StrPath, n_features: int) -> sp.csr_matrix:
+    r"""Return the features of a LIBSVM or extreme-classification file as a sparse matrix. Labels are ignored.
+
+    Features that do not occur in a LIBSVM file are 0.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from spmld.datasets.files import read_libsvm_features
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".svm") as file:
+    ...     print("3,7 1:0.5 2:1", "7 2:2", sep="\n", file=file, flush=True)
+    ...     read_libsvm_features(file.name, 3).toarray().tolist()
+    [[0.5, 1.0, 0.0], [0.0, 2.0, 0.0]]
+    """
+    with reading(path, "a LIBSVM file") as file:
+        return _parse(file, n_features)[0]
+
+
+def _parse(file: Path, n_features: int | None = None) -> tuple[sp.csr_matrix, list[list[int]], int | None]:
+    """Return the features, the labels of each sample, and the number of labels, if the first line has it."""
+    lines = file.read_bytes().removeprefix(codecs.BOM_UTF8).split(b"\n")
+    sizes = re.fullmatch(rb"\s*(\d+)\s+(\d+)\s+(\d+)\s*", lines[0])
+    if sizes:
+        n, d, l = map(int, sizes.groups())
+        if n_features not in (None, d):
+            raise ValueError(f"the first line specifies {d} features, expected {n_features}")
+        check_sizes(n, d, l, sum(map(len, lines[1:])) + len(lines) - 2)
+        n_features = d
+        # Empty lines are samples without labels and features, which load_svmlight_file would skip.
+        samples = lines[1:-1] if lines[-1] == b"" else lines[1:]
+        lines = [b"", *(line if line.strip() else b" 0:0" for line in samples)]
+    filled = ((number, line) for number, line in enumerate(lines, start=1) if line.partition(b"#")[0].strip())
+    labels = [_read_labels(number, line) for number, line in filled]
+    if not labels:
+        raise ValueError("the file has no samples")
+    X = _read_features(lines, n_features, True if sizes else "auto")
+    if sizes and len(labels) != n:
+        raise ValueError(f"the first line specifies {n} samples, but the file has {len(labels)}")
+    return X, labels, l if sizes else None
+
+
+def _read_labels(number: int, line: bytes) -> list[int]:
+    """Return the labels at the beginning of a line, which load_svmlight_file would round."""
+    field = line.partition(b"#")[0].split(None, 1)[0].decode(errors="replace")
+    if ":" in field:
+        return []
+    try:
+        return [_read_integer(text) for text in field.split(",")]
+    except ValueError:
+        raise ValueError(f"line {number}: labels must be integers separated by commas, got {field[:80]!r}") from None
+
+
+def _read_integer(text: str) -> int:
+    """Return an integer, which may be written as a float such as 3.0 or 1e+09 if floats of its size are exact."""
+    if text.lstrip("+-").isdecimal():
+        return int(text)
+    number = float(text)
+    if "_" in text or not number.is_integer() or abs(number) > MAX_EXACT:
+        raise ValueError
+    return int(number)
+
+
+def _read_features(lines: Sequence[bytes], n_features: int | None, zero_based: bool | Literal["auto"]) -> sp.csr_matrix:
+    """Return the features; an error names the first line that cannot be read."""
+
+    def load(part: Sequence[bytes]) -> sp.csr_matrix:
+        content = BytesIO(b"\n".join(part))
+        return load_svmlight_file(content, n_features=n_features, multilabel=True, zero_based=zero_based)[0]
+
+    try:
+        return load(lines)
+    except (ArithmeticError, ValueError):
+        for number, line in enumerate(lines, start=1):
+            try:
+                load([line])
+            except (ArithmeticError, ValueError) as error:
+                shown = line.decode(errors="replace")[:80]
+                raise ValueError(f"line {number}: expected labels and index:value, got {shown!r} ({error})") from None
+        raise
+
+
+_READERS: dict[str, Callable[..., Dataset]] = {
+    "arff": read_arff,
+    "libsvm": read_libsvm,
+    "npz": read_npz,
+    "xc": read_libsvm,
+}
+_EXTENSIONS = {
+    **TABLE_EXTENSIONS,
+    **{kind: kind for kind in ("arff", "libsvm", "npz")},
+    "svm": "libsvm",
+    "txt": "xc",
+}

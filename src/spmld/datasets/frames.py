@@ -17,10 +17,9 @@ from spmld.datasets.dataset import Dataset
 from spmld.datasets.hierarchies import path_hierarchy
 from spmld.tables import TableEncoder, columns
 from spmld.tables.label_columns import LabelColumns, read_label_column
-from spmld.tables.leakage import copies_of_labels, like_labels
 from spmld.tables.numbers import MAX_EXACT, NumberTexts
 from spmld.tables.problems import TableError, TableProblem, TableWarning
-from spmld.tables.roles import PREFIX, TableRoles, read_label_columns
+from spmld.tables.roles import PREFIX, TableRoles, copies_of_labels, like_labels, read_label_columns
 
 
 def from_frame(frame: Any, *, name: str = "", source: str = "", **roles: Any) -> Dataset:
@@ -104,7 +103,7 @@ def from_frame(frame: Any, *, name: str = "", source: str = "", **roles: Any) ->
     if problems := copies_of_labels(candidates[distinct], labels.Y[distinct], labels.names):
         raise TableError(problems, source)
     notes = [*labels.notes, *_feature_notes(features, table, kinds, encoder)]
-    notes += [] if table.tags is not None else _label_notes(candidates, frame[labels.columns], table)
+    notes += [] if table.tags is not None else like_labels(candidates, frame[labels.columns], table)
     notes += _row_notes(frame, table, int((~distinct).sum())) if inputs else []
     for note in notes:
         warnings.warn(TableWarning(note), stacklevel=2)
@@ -214,17 +213,6 @@ def _feature_notes(
             notes.append(TableProblem(f"column {name!r} is encoded as text", (("text", name), ("drop", name))))
         notes += [] if encoder is None else columns.column_notes(features[name], encoder)
     return notes
-
-
-def _label_notes(features: Any, labels: Any, roles: TableRoles) -> list[TableProblem]:
-    """Return a note about features that look like the labels of the table, as a label that is not named does."""
-    names = like_labels(features, labels)
-    if not names:
-        return []
-    text = f"features that look like the labels {list_names(labels.columns)}, but are not among them"
-    choices = ("drop" if roles.labels is None else "labels", "keep")
-    options = tuple((option, name) for option in choices for name in names)
-    return [TableProblem(f"{text}: {list_names(names)}", options)]
 
 
 def _row_notes(frame: Any, roles: TableRoles, n_repeated: int) -> list[TableProblem]:

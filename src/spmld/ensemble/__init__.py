@@ -2,7 +2,7 @@
 
 from spmld.ensemble.correction import DependencyCorrection
 from spmld.ensemble.ensemble import SelfPacedEnsemble
-from spmld.ensemble.hierarchical import HierarchicalClassifier
+from spmld.ensemble.hierarchical import HierarchicalClassifier, hierarchical_ensemble
 from spmld.ensemble.views import View
 
-__all__ = ["DependencyCorrection", "HierarchicalClassifier", "SelfPacedEnsemble", "View"]
+__all__ = ["DependencyCorrection", "HierarchicalClassifier", "SelfPacedEnsemble", "View", "hierarchical_ensemble"]

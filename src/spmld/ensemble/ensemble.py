@@ -2,20 +2,17 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
-from threading import Lock
+from functools import partial
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from spmld._arrays import arrays_to_numpy, contiguous, move, namespace, on_accelerator
-from spmld._device import to_device
+from spmld._arrays import arrays_to_numpy, contiguous, move, namespace, on_accelerator, to_device
 from spmld._threads import Map, thread_map
 from spmld._validation import Fraction, NonNegative, PositiveInt, RandomState, Rate, UnitInterval
 from spmld.cluster.samples import ClusterSamples
@@ -36,6 +33,7 @@ from spmld.ensemble.views import (
     fit_transformers,
     fit_views,
     make_views,
+    search_views,
     uses_graph,
 )
 from spmld.estimators.base import MultiLabelEstimator
@@ -45,7 +43,7 @@ from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS
 from spmld.model_selection.cross_fitting import CrossFit, fit_samples
 from spmld.model_selection.folds import split_samples
-from spmld.model_selection.path_search import HeldOutLoss, Params, PathResult, search_path, spacing
+from spmld.model_selection.path_search import HeldOutLoss, PathResult, spacing
 from spmld.model_selection.samples import Samples
 from spmld.model_selection.thresholds import DecisionOption, DecisionRule, label_decisions
 from spmld.monitoring.reference import make_reference
@@ -316,23 +314,22 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         folds, self.n_repeated_samples_ = split_samples(self.cv, searched, rng.randint(MAX_SEED))
         check_keep_fraction(self.keep_fraction, len(folds))
         n_jobs = effective_n_jobs(self.n_jobs)
-        # Views wait for their fits, which are distributed over `n_jobs` threads.
+        loss = HeldOutLoss(self.scoring)
+        costly = [name for name, view in views.items() if view.costly]
+        # The six steps of the class. Views wait for their fits, which are distributed over `n_jobs` threads.
         with thread_map(n_jobs) as over, thread_map(len(VIEWS) if n_jobs > 1 else 1) as over_views:
             cross = CrossFit(folds, searched.shape[0], over)
-            trees = self._estimate_noise(views, features, cross, rng)
+            fitted = self._estimate_noise(views, features, cross, rng)
             features = {name: self._in_likelihood(of_view) for name, of_view in features.items()}
-            results = self._search_paths(views, features, cross, trees, over_views)
-            trimming = choose_trimming(
-                results,
-                features,
-                cross,
-                HeldOutLoss(self.scoring),
-                self.keep_fraction,
-                costly=[name for name, view in views.items() if view.costly],
-                noisy=self.likelihood_rates_.any(),
-            )
+            rates = dict(zip(NOISE_PARAMETERS, self.likelihood_rates_, strict=True))
+            views = {name: view.with_params(**rates) for name, view in views.items()}
+            report = partial(report_progress, self)
+            results, self.cv_results_ = search_views(views, features, cross, loss, fitted, report, over_views)
+            noisy = self.likelihood_rates_.any()
+            trimming = choose_trimming(results, features, cross, loss, self.keep_fraction, costly=costly, noisy=noisy)
             self._seed = rng.randint(MAX_SEED)
             self._fit_formula(self._in_likelihood(searched), features, cross, results, trimming, over_views)
+        self.params_ = {name: result.params for name, result in results.items()}
         self.training_data_ = KeptData.from_fit(searched, cross, results, trimming) if self.keep_data else None
         if isinstance(samples, ClusterSamples):
             self._fit_on_cluster(samples)
@@ -379,10 +376,11 @@ class SelfPacedEnsemble(MultiLabelEstimator):
 
     def _estimate_noise(
         self, views: Mapping[str, View], features: Mapping[str, Samples], cross: CrossFit, rng: np.random.RandomState
-    ) -> list[Any]:
-        """Estimate the noise rates, unless they are given, and return the boosted trees of the folds.
+    ) -> dict[str, list[Any]]:
+        """Estimate the noise rates, unless they are given.
 
-        The trees are fitted without noise rates, and only if the estimate needs them.
+        Returns the boosted trees of the folds by the name of their view, if the rates are 0. They are not fitted if the
+        estimate did not need them.
         """
         samples = features["linear" if "linear" in features else next(iter(features))]
         trees = [clone(views["boosting"].estimator) for _ in cross.folds] if "boosting" in views else []
@@ -399,37 +397,7 @@ class SelfPacedEnsemble(MultiLabelEstimator):
             certain_negatives=given[1] == 0,
         )
         self.likelihood_rates_ = with_given_rates(self.noise_.likelihood_rates, *given)
-        return trees
-
-    def _search_paths(
-        self,
-        views: Mapping[str, View],
-        features: Mapping[str, Samples],
-        cross: CrossFit,
-        trees: list[Any],
-        over_views: Map,
-    ) -> dict[str, PathResult]:
-        """Return the best setting of each view. Without noise, the view "boosting" starts from trees of the folds."""
-        rates = dict(zip(NOISE_PARAMETERS, self.likelihood_rates_, strict=True))
-        start = {} if self.likelihood_rates_.any() else {"boosting": trees}
-        loss = HeldOutLoss(self.scoring)
-        records: dict[str, list[dict[str, Any]]] = {name: [] for name in views}
-        lock = Lock()
-
-        def search(name: str) -> PathResult:
-            def record(params: Params, held_out: float) -> bool:
-                records[name].append({"part": name, "choice": params, "loss": held_out})
-                with lock:
-                    return report_progress(self, records[name][-1])
-
-            view = views[name].with_params(**rates)
-            models = start.get(name) or [clone(view.estimator) for _ in cross.folds]
-            return search_path(models, view.path, features[name], cross, loss, start=view.start, record=record)
-
-        results = dict(zip(views, over_views(search, views), strict=True))
-        self.cv_results_ = list(chain.from_iterable(records.values()))
-        self.params_ = {name: result.params for name, result in results.items()}
-        return results
+        return {"boosting": trees} if "boosting" in views and not self.likelihood_rates_.any() else {}
 
     def _fit_formula(
         self,
@@ -477,14 +445,9 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         left_out = rng.permutation(len(mixed)) % len(cross.folds) == 0
         coef = fit_linear_part(results, features, self.transformers_, left_out)
         if coef is not None:
-            self._set_reference(samples.X, (known * learned).astype(np.int8), coef, left_out)
-
-    def _set_reference(self, X: Any, signs: NDArray[np.int8], coef: NDArray[Any], left_out: NDArray[np.bool_]) -> None:
-        """Summarize the samples for `spmld.monitoring.monitor`, by a linear model that some were left out of."""
-        rows = slice(None, None, spacing(len(signs), MAX_CALIBRATED))  # more would take long and change little
-        predicted = self._margins(self.out_of_fold_scores_[rows]) > 0
-        labels = Labels(signs[rows], SIGNS)
-        self.reference_ = make_reference(X[rows], labels, predicted, coef=coef, held_out=left_out[rows])
+            summarized = slice(None, None, spacing(len(mixed), MAX_CALIBRATED))  # more would change little
+            labels = Labels((known * learned)[summarized].astype(np.int8), SIGNS)
+            self.reference_ = make_reference(samples.X[summarized], labels, coef=coef, held_out=left_out[summarized])
 
     def _fit_on_cluster(self, samples: ClusterSamples) -> None:
         """Fit the views that accept Dask collections to all samples, with the settings that were found on a sample."""

@@ -67,7 +67,9 @@ def choose_trimming(
     """
     ranked = sorted(results, key=lambda name: results[name].loss)
     judge = next((name for name in ranked if name not in costly), ranked[0])
-    result, judged, automatic = results[judge], samples[judge], isinstance(keep_fraction, str)
+    result = results[judge]
+    judged = samples[judge]
+    automatic = isinstance(keep_fraction, str)
     fraction = KEEP_FRACTION if automatic else float(keep_fraction)
     weights = None
     if fraction < 1 and len(cross.folds) >= MIN_TRIMMING_FOLDS and not (automatic and noisy):

@@ -9,15 +9,22 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from spmld._arrays import arrays_to_numpy, contiguous, features_to_numpy, in_precision, join_rows, to_numpy
+from spmld._arrays import (
+    arrays_to_numpy,
+    contiguous,
+    features_to_numpy,
+    in_precision,
+    is_collection,
+    join_rows,
+    to_numpy,
+)
 from spmld._io import shorten
 from spmld._threads import Map, thread_map
-from spmld.cluster.inputs import is_collection
 from spmld.ensemble.trimming import Trimming
 from spmld.ensemble.views import VIEWS, View, set_accepted
 from spmld.estimators.inputs import check_features, check_labels, check_weights
 from spmld.labels import Labels
-from spmld.labels.entries import mark_trusted
+from spmld.labels.encoding import mark_trusted
 from spmld.labels.single_class import find_single_class, list_labels
 from spmld.model_selection.cross_fitting import CrossFit, cross_fit_scores
 from spmld.model_selection.folds import group_identical, hash_samples

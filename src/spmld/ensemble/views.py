@@ -7,6 +7,8 @@ passed to ``SelfPacedEnsemble(views=...)``.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
+from threading import Lock
 from typing import Any
 
 import joblib
@@ -20,14 +22,14 @@ from spmld._validation import POSITIVE, POSITIVE_INT
 from spmld.core.latent_solver import exact_steps
 from spmld.core.steps import BlockUpdate
 from spmld.ensemble.trimming import Trimming
+from spmld.estimators.linear_models import MaskedLogistic, MaskedRidge
 from spmld.estimators.masked_boosting import MAX_TREE_SAMPLES, MaskedBoosting, is_affordable
 from spmld.estimators.masked_forest import MaskedForest
-from spmld.estimators.masked_linear import MaskedLogistic, MaskedRidge
 from spmld.estimators.noise_scores import MAX_SEED
 from spmld.estimators.scaling import FeatureScaler, LandmarkFeatures
 from spmld.estimators.spmld import SPMLD
 from spmld.model_selection.cross_fitting import CrossFit, cross_fit_scores, fit_samples
-from spmld.model_selection.path_search import Params, PathResult
+from spmld.model_selection.path_search import HeldOutLoss, Params, PathResult, search_path
 from spmld.model_selection.samples import Samples
 
 VIEWS = ("linear", "ridge", "kernel", "boosting", "forest", "latent")
@@ -168,6 +170,26 @@ def kernel_view(Cs: Sequence[float] = CS, label_graph_penalty: float = 1.0, n_la
     return replace(linear, name="kernel", transformer=LandmarkFeatures(n_landmarks), start=_nearest(Cs, 10.0))
 
 
+def kernel_ridge_view(alphas: Sequence[float] = ALPHAS[:-1], n_landmarks: int = 2000) -> View:
+    """Return the view "kernel ridge": a linear model per label with the squared loss on similarities to many landmarks.
+
+    Parameters
+    ----------
+    alphas : sequence of float, default=(0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
+        Regularization strengths to choose from.
+    n_landmarks : int, default=2000
+        Number of landmarks, see `LandmarkFeatures`.
+
+    Examples
+    --------
+    >>> from spmld.ensemble.views import kernel_ridge_view
+    >>> kernel_ridge_view(n_landmarks=50).transformer
+    LandmarkFeatures(n_landmarks=50)
+    """
+    start = _nearest(alphas, 0.3)
+    return replace(ridge_view(alphas), name="kernel ridge", transformer=LandmarkFeatures(n_landmarks), start=start)
+
+
 def boosting_view(n_estimators: Sequence[int] = N_TREES) -> View:
     """Return the view "boosting": gradient boosting with trees that all labels share, `MaskedBoosting`.
 
@@ -182,7 +204,8 @@ def boosting_view(n_estimators: Sequence[int] = N_TREES) -> View:
     >>> boosting_view().estimator.max_samples
     20000
     """
-    path, start = [{"n_estimators": n} for n in sorted(n_estimators)], _nearest(n_estimators, 200)
+    path = [{"n_estimators": n} for n in sorted(n_estimators)]
+    start = _nearest(n_estimators, 200)
     estimator = MaskedBoosting(max_samples=MAX_TREE_SAMPLES, warm_start=True).set_params(**path[start])
     return View("boosting", FeatureScaler(), estimator, path, start, costly=True, dtype=PRECISION)
 
@@ -330,7 +353,9 @@ def fit_transformers(
     views: Mapping[str, View], samples: Samples, rng: np.random.RandomState
 ) -> tuple[dict[str, Any], dict[str, Samples]]:
     """Return the fitted transformer of each view, and the samples with transformed features."""
-    transformers, features, equal = {}, {}, {}
+    transformers = {}
+    features = {}
+    equal: dict[Any, tuple[Any, Samples]] = {}
     for name, view in views.items():
         transformer = set_accepted(clone(view.transformer), random_state=rng)
         params = transformer.get_params()
@@ -343,6 +368,36 @@ def fit_transformers(
             equal[key] = transformer, replace(samples, X=X)
         transformers[name], features[name] = equal[key]
     return transformers, features
+
+
+def search_views(
+    views: Mapping[str, View],
+    samples: Mapping[str, Samples],
+    cross: CrossFit,
+    loss: HeldOutLoss,
+    fitted: Mapping[str, Sequence[Any]],
+    report: Callable[[dict[str, Any]], bool],
+    over_views: Map = map,
+) -> tuple[dict[str, PathResult], list[dict[str, Any]]]:
+    """Return the best setting of each view, and a record of each setting, which `report` gets and may stop a search.
+
+    The searches start from estimators of the folds that are `fitted` already, if there are any.
+    """
+    records: dict[str, list[dict[str, Any]]] = {name: [] for name in views}
+    lock = Lock()
+
+    def search(name: str) -> PathResult:
+        def record(params: Params, held_out: float) -> bool:
+            records[name].append({"part": name, "choice": params, "loss": held_out})
+            with lock:
+                return report(records[name][-1])
+
+        view = views[name]
+        models = fitted.get(name) or [clone(view.estimator) for _ in cross.folds]
+        return search_path(models, view.path, samples[name], cross, loss, start=view.start, record=record)
+
+    results = dict(zip(views, over_views(search, views), strict=True))
+    return results, list(chain.from_iterable(records.values()))
 
 
 def fit_views(
@@ -359,10 +414,12 @@ def fit_views(
     """
 
     def fit(name: str) -> tuple[Any, NDArray[Any]]:
-        of_view, result = samples[name], results[name]
-        weights, scores = of_view.weights, result.scores
+        of_view = samples[name]
+        result = results[name]
+        weights = of_view.weights
         if trimming.keep_fraction < 1:
             weights = trimming.kept * weights
+        scores = result.scores
         if trimming.fold_weights is not None:
             scores = cross_fit_scores(cross, result.estimators, of_view, trimming.fold_weights)
         estimator = clone(result.estimators[0]) if start is None else start[name]

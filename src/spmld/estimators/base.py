@@ -8,44 +8,41 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from spmld._arrays import arrays_to_numpy, move, namespace, on_accelerator, to_numpy
+from spmld._arrays import arrays_to_numpy, is_collection, move, namespace, on_accelerator, row_slices, to_numpy
 from spmld._frames import frame_like, is_frame
 from spmld._response import Predictions
 from spmld._threads import limit_threads
-from spmld._validation import Validated
-from spmld.annotators.mixture import annotated_labels, is_annotated
-from spmld.cluster.inputs import is_collection, read_collection
-from spmld.cluster.predictions import predict_chunks
+from spmld._validation import Validated, check_scalar_integer
+from spmld.annotators.mixture import annotated_labels
+from spmld.cluster.collections import predict_chunks, read_collection
 from spmld.cluster.samples import ClusterSamples
-from spmld.estimators.completion import Completion
 from spmld.estimators.inputs import (
+    check_collection,
     check_features,
-    check_in_memory,
     check_labels,
     check_memory,
     check_trusted,
-    check_unknown,
     check_weights,
+    raise_unknown,
 )
+from spmld.estimators.outputs import Completion, TopLabels, find_top_labels, prediction_frame, score_probabilities
 from spmld.estimators.positive_only import check_single_class, complete_labels
-from spmld.estimators.probabilities import score_probabilities
-from spmld.estimators.recording import RECORDER
-from spmld.estimators.top_labels import TopLabelsMixin
+from spmld.estimators.progress import RECORDER
 from spmld.labels import Labels
-from spmld.labels.entries import mark_trusted
-from spmld.labels.output import PredictionOutputMixin
+from spmld.labels.encoding import mark_trusted
 from spmld.labels.single_class import find_single_class, ignore_label_warnings
 from spmld.metrics import subset_accuracy
 from spmld.model_selection.samples import Samples
 
 
-class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin, Validated, ABC):
+class MultiLabelEstimator(ClassifierMixin, Validated, ABC):
     """Base class of all estimators; subclasses implement `_fit` and `_scores`.
 
     Labels with positive scores are predicted. Probabilities are those of the loss named by the attribute `loss`, see
-    `spmld.estimators.probabilities.score_probabilities`, unless the subclass overrides `_probabilities`, or
+    `spmld.estimators.outputs.score_probabilities`, unless the subclass overrides `_probabilities`, or
     `_probabilities_for` if they are not a function of the scores.
 
     The estimators of this library declare their parameters as fields of a dataclass, which generates the constructor.
@@ -104,8 +101,12 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         return labels
 
     def _weigh_labels(self, labels: Labels, entry_weight: Any) -> tuple[Labels, Any]:
-        """Return the labels to fit, with those that others imply, and the weights of their entries."""
-        return check_weights(entry_weight, self._infer_labels(labels))
+        """Return the labels to fit, and the weights of their entries."""
+        return check_weights(entry_weight, labels)
+
+    @abstractmethod
+    def _scores(self, X: Any) -> Any:
+        """Return the scores of validated features, of shape (n_samples, n_labels)."""
 
     def _completed_scores(self, X: Any, labels: Labels) -> Any:
         """Return the scores of samples with some observed labels. By default the observed labels are ignored."""
@@ -176,37 +177,36 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         `spmld.estimators.positive_unlabeled`, unless `entry_weight` has one column for each label; if X is a Dask
         collection, they raise an error. A fit that is interrupted leaves the estimator as it was.
         """
-        check_unknown(self, unknown)
+        if unknown:
+            raise_unknown(self, unknown)
         self._validate_params()
         self._check_parameters()
-        if trusted is not None:
-            check_trusted(self, in_memory=not is_collection(X))
-        check_in_memory(self, X)
+        if is_collection(X):
+            check_collection(self, trusted)
+        elif getattr(y, "ndim", 0) == 3:
+            y, entry_weight = annotated_labels(X, y, mask=mask, entry_weight=entry_weight, trusted=trusted)
+        elif trusted is not None:
+            check_trusted(self)
         fitted = copy(self)
-        fitted._fit_inputs(X, y, mask, entry_weight, trusted)
+        fitted._fit_samples(*fitted._read(X, y, mask, entry_weight, trusted))
         self.__dict__ = fitted.__dict__
         return self
-
-    def _fit_inputs(self, X: Any, y: Any, mask: Any, entry_weight: Any, trusted: Any) -> None:
-        """Fit to the arguments of `fit`, with validated parameters."""
-        self._fit_samples(*self._read(X, y, mask, entry_weight, trusted))
 
     def _read(
         self, X: Any, y: Any, mask: Any, entry_weight: Any, trusted: Any
     ) -> tuple[Samples | ClusterSamples, NDArray[np.float64] | None]:
-        """Return validated samples, and the class prior of positive-only labels."""
+        """Return validated samples from the arguments of `fit`, and the class prior of positive-only labels."""
         if is_collection(X):
             samples = read_collection(X, y, mask, entry_weight)
             check_single_class(samples, entry_weight, self._accepts_entry_weight())
             return samples, None
         mapped = X.nbytes if isinstance(X, np.memmap) else 0
         X = check_features(self, X, reset=True)
-        if is_annotated(y):
-            y, entry_weight = annotated_labels(X, y, mask=mask, entry_weight=entry_weight, trusted=trusted)
         if not on_accelerator(X):
             check_memory(self, X, y, mapped)
         labels, weights = self._weigh_labels(check_labels(self, X, y, mask), entry_weight)
-        labels = mark_trusted(labels, trusted)
+        if trusted is not None:
+            labels = mark_trusted(labels, trusted)
         class_prior = None
         single = find_single_class(labels.signs)
         if np.any(single):
@@ -276,6 +276,7 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
         return self._wrap(scores[:, 0] if self._labels.one_dimensional else scores, X)
 
     def _read_features(self, X: Any) -> Any:
+        """Return validated features of new samples."""
         return check_features(self, X, reset=False)
 
     def _all_scores(self, X: Any) -> Any:
@@ -319,6 +320,30 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
             return predict_chunks(self, "predict", X)
         scores = self._all_scores(X)
         return self._wrap(move(self._labels.write(self._margins(to_numpy(scores))), scores), X)
+
+    def top_labels(self, X: Any, k: int = 5) -> TopLabels:
+        """Return the `k` labels of each sample with the highest scores, or all labels if there are fewer.
+
+        Scores are computed in blocks of samples: the scores of all samples and labels are never in memory.
+
+        Parameters
+        ----------
+        X
+            As in `decision_function`.
+        k : int, default=5
+            Number of labels.
+
+        Returns
+        -------
+        TopLabels
+            ``labels``, the columns of the labels, and ``scores``, both of shape (n_samples, k), highest scores first.
+        """
+        check_is_fitted(self)
+        k = check_scalar_integer("k", k, minimum=1)
+        X = self._read_features(X)
+        blocks = row_slices(_num_samples(X), self.n_labels_)
+        parts = [find_top_labels(self._scores(_safe_indexing(X, rows)), k) for rows in blocks]
+        return TopLabels(*map(np.concatenate, zip(*parts, strict=True)))
 
     def score(self, X: Any, y: Any = None, mask: Any = None) -> float:
         """Return the fraction of samples whose observed labels are all predicted correctly.
@@ -372,6 +397,42 @@ class MultiLabelEstimator(TopLabelsMixin, PredictionOutputMixin, ClassifierMixin
             confidences = confidences[:, 0]
         completed = (labels.write(signs), confidences)
         return Completion(*(frame_like(y, A) if is_frame(y) else self._wrap(A, X) for A in completed))
+
+    def set_output(self, *, predict: str | None = None) -> Self:
+        """Set the type of predictions.
+
+        Parameters
+        ----------
+        predict : {"default", "pandas", "polars"} or None, default=None
+            With "pandas" and "polars", `predict`, `predict_proba`, `decision_function` and `complete` return data
+            frames with the names of the labels as columns, those of pandas with the index of X (a Series where
+            "default" returns a vector). None leaves the setting unchanged.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from spmld import LabelPrior
+        >>> X = pd.DataFrame({"tempo": [60, 120]}, index=["ballad", "dance"])
+        >>> Y = pd.DataFrame({"calm": [1, 0], "fast": [0, 1]}, index=X.index)
+        >>> LabelPrior().set_output(predict="pandas").fit(X, Y).predict_proba(X)
+                calm  fast
+        ballad   0.5   0.5
+        dance    0.5   0.5
+        """
+        if predict not in (None, "default", "pandas", "polars"):
+            raise ValueError(f'predict must be "default", "pandas", "polars" or None, got {predict!r}')
+        if predict is not None:
+            self._sklearn_output_config = {"predict": predict}  # scikit-learn's clone copies it
+        return self
+
+    def _wrap(self, values: Any, X: Any) -> Any:
+        """Return predictions of X as a data frame, if this is set."""
+        library = getattr(self, "_sklearn_output_config", {}).get("predict", "default")
+        return values if library == "default" else prediction_frame(to_numpy(values), X, self._labels, library)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import move, namespace, numpy_dtype, on_accelerator, to_numpy
+from spmld._threads import thread_map
 from spmld._validation import NonNegative, NonNegativeInt, Positive, PositiveInt, RandomState
 from spmld.cluster.samples import ClusterSamples
 from spmld.core.descent import DESCENT
@@ -19,8 +20,7 @@ from spmld.core.initialization import random_init, spectral_init
 from spmld.core.iteration import Result, Status
 from spmld.core.latent_solver import REDUCTION, Pacing, exact_steps, solve_spmld
 from spmld.core.losses import LOSSES
-from spmld.core.observed import few_for_factors
-from spmld.core.problem import Engine, Problem, Rows, State, make_problem
+from spmld.core.problem import FEW_OBSERVED, Engine, Problem, Rows, State, make_problem
 from spmld.core.scaling import fit_scaling, unscale
 from spmld.core.steps import BlockUpdate, UpdateV
 from spmld.core.terms import Correlation, Coupling, Fit, Objective, Ridge
@@ -195,19 +195,32 @@ class GLOCAL(FactoredModel):
         group = cluster_samples(samples, n_groups, rng) if n_groups > 1 else None
         samples = samples.to_device(self.device)
         like = samples.example
-        few = few_for_factors(samples.n_observed, n * l)
+        few = samples.n_observed < FEW_OBSERVED * n * l
         n_threads = effective_n_jobs(self.n_jobs) if in_memory and not on_accelerator(like) else 1
 
         def uniform(shape: tuple[int, ...]) -> Any:
             return move(rng.uniform(size=shape).astype(numpy_dtype(like), copy=False), like)
 
-        with Engine().threads(n_threads) as engine:
+        with thread_map(n_threads) as over:
+            engine = Engine(n_threads, over)
             problem = samples.problem(self.fit_intercept, group, n_groups, observed_only=few, engine=engine)
             k = min(self.n_components, l)
             objective = self._objective(problem, samples.total_weight, k)
             state = INITS[self.init](problem, k, self.correlation_rank, uniform)
+            steps = self._steps()
+            report = partial(report_progress, self)
+            run = partial(solve_spmld, problem, extrapolate=self.solver == "exact", callback=report)
+            result: Result[State] = Result(state, Status.COMPLETED, [])
             try:
-                result = self._solve(problem, objective, state)
+                if self.n_warmup_iter:
+                    uncorrelated = replace(objective, correlation=Correlation())
+                    _, update_V, update_U, update_W = steps
+                    order = (update_U, update_V, update_W)
+                    result = run(uncorrelated, state, order, max_iter=self.n_warmup_iter, tol=None, stage="warm-up")
+                if result.status is not Status.STOPPED:
+                    options: Any = {"pacing": self._pacing(problem), "max_iter": self.max_iter, "tol": self.tol}
+                    main = run(objective, result.state, steps, **options)
+                    result = replace(main, history=result.history + main.history)
             except (FloatingPointError, np.linalg.LinAlgError) as error:
                 raise ValueError(f"{error}; scale the values of X or entry_weight") from error
             self._set_result(problem, objective, result, mean, factor)
@@ -244,22 +257,6 @@ class GLOCAL(FactoredModel):
     def _pacing(self, problem: Problem) -> Pacing | None:
         """Return the pacing of the main iterations."""
         return None
-
-    def _solve(self, problem: Problem, objective: Objective, state: State) -> Result[State]:
-        report = partial(report_progress, self)
-        run = partial(solve_spmld, problem, extrapolate=self.solver == "exact", callback=report)
-        steps = self._steps()
-        history = []
-        if self.n_warmup_iter:
-            uncorrelated = replace(objective, correlation=Correlation())
-            _, update_V, update_U, update_W = steps
-            order = (update_U, update_V, update_W)
-            warm = run(uncorrelated, state, order, max_iter=self.n_warmup_iter, tol=None, stage="warm-up")
-            if warm.status is Status.STOPPED:
-                return warm
-            state, history = warm.state, warm.history
-        result = run(objective, state, steps, pacing=self._pacing(problem), max_iter=self.max_iter, tol=self.tol)
-        return replace(result, history=history + result.history)
 
     def _set_result(
         self, problem: Problem, objective: Objective, result: Result[State], mean: Any, factor: Any

@@ -6,7 +6,7 @@ from dataclasses import replace
 from inspect import signature
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import array_api_compat
 import numpy as np
@@ -26,10 +26,9 @@ from spmld._arrays import (
     namespace,
 )
 from spmld._validation import check_same_samples, did_you_mean
-from spmld.cluster.inputs import is_collection
 from spmld.cluster.samples import ClusterSamples
 from spmld.labels import Labels, read_labels
-from spmld.labels.entries import read_weights
+from spmld.labels.encoding import read_weights
 from spmld.model_selection.samples import Samples
 from spmld.noise import NoiseRates
 
@@ -127,10 +126,8 @@ def check_rates(estimator: Any, n_labels: int) -> NoiseRates:
     return rates
 
 
-def check_trusted(estimator: Any, *, in_memory: bool) -> None:
+def check_trusted(estimator: Any) -> None:
     """Raise ValueError if a fit would ignore verified entries."""
-    if not in_memory:
-        raise ValueError("trusted is not supported if X is not in memory; leave it out")
     if not estimator.uses_trusted():
         raise ValueError(
             f"trusted is not used by {type(estimator).__name__}, but by SelfPacedEnsemble, and by MaskedLogistic and "
@@ -138,22 +135,24 @@ def check_trusted(estimator: Any, *, in_memory: bool) -> None:
         )
 
 
-def check_in_memory(estimator: Any, X: Any) -> None:
-    """Raise TypeError for Dask collections that the estimator cannot be fitted to."""
-    if is_collection(X) and not estimator.fits_collections:
+def check_collection(estimator: Any, trusted: Any) -> None:
+    """Raise an error if the estimator cannot be fitted to Dask collections, or not with verified entries."""
+    if trusted is not None:
+        raise ValueError("trusted is not supported if X is not in memory; leave it out")
+    if not estimator.fits_collections:
         raise TypeError(
             f"{type(estimator).__name__} requires X in memory, got a Dask collection; pass X.compute(), or use "
             "SelfPacedEnsemble or a linear or latent model"
         )
 
 
-def check_unknown(estimator: Any, unknown: Mapping[str, Any]) -> None:
-    """Raise TypeError if `fit` got arguments that it does not have."""
-    for name in unknown:
-        hint = did_you_mean(name, signature(estimator.fit).parameters)
-        if name == "sample_weight":
-            hint = "; pass entry_weight, which accepts one weight for each sample or for each entry"
-        raise TypeError(f"{type(estimator).__name__}.fit() got an unexpected keyword argument {name!r}{hint}")
+def raise_unknown(estimator: Any, unknown: Mapping[str, Any]) -> NoReturn:
+    """Raise TypeError for the first of the arguments that `fit` does not have."""
+    name = next(iter(unknown))
+    hint = did_you_mean(name, signature(estimator.fit).parameters)
+    if name == "sample_weight":
+        hint = "; pass entry_weight, which accepts one weight for each sample or for each entry"
+    raise TypeError(f"{type(estimator).__name__}.fit() got an unexpected keyword argument {name!r}{hint}")
 
 
 def has_rates(estimator: Any) -> bool:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from spmld._arrays import move
 from spmld._validation import Positive
 from spmld.estimators.base import MultiLabelEstimator
-from spmld.estimators.probabilities import log_odds
+from spmld.estimators.outputs import log_odds
 from spmld.model_selection.samples import Samples
 
 

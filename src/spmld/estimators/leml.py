@@ -14,7 +14,7 @@ from spmld._validation import FloatFraction, NonNegative, Positive, PositiveInt,
 from spmld.cluster.samples import ClusterSamples
 from spmld.core.leml import Factors, solve_leml
 from spmld.core.losses import LOSSES
-from spmld.core.observed import few_for_factors
+from spmld.core.problem import FEW_OBSERVED
 from spmld.estimators.linear_models import FactoredModel
 from spmld.estimators.progress import report_progress, set_history
 from spmld.model_selection.samples import Samples
@@ -119,7 +119,7 @@ class LEML(FactoredModel):
         X = samples.example
         rng = check_random_state(self.random_state)
         n, d, l = samples.shape
-        few = few_for_factors(samples.n_observed, n * l)
+        few = samples.n_observed < FEW_OBSERVED * n * l
         problem = samples.problem(bool(self.fit_intercept), observed_only=few, max_rows=n)
         k = self.n_components
         k = min(int(k) if isinstance(k, Integral) else math.ceil(k * l), l)

@@ -18,7 +18,7 @@ from spmld.core.losses import Loss
 from spmld.estimators.base import MultiLabelEstimator
 from spmld.estimators.inputs import check_rates, has_rates, with_short_indices
 from spmld.estimators.label_prior import smoothed_frequency
-from spmld.estimators.probabilities import log_odds
+from spmld.estimators.outputs import log_odds
 from spmld.estimators.trees import Trees, check_single_precision, single_precision
 from spmld.labels import Labels
 from spmld.model_selection.samples import Samples, hash_rows

@@ -13,8 +13,8 @@ from spmld._validation import FloatFraction, PositiveInt, RandomState
 from spmld.estimators.base import MultiLabelEstimator
 from spmld.estimators.inputs import check_rates, with_short_indices
 from spmld.estimators.label_prior import smoothed_frequency
+from spmld.estimators.outputs import log_odds
 from spmld.estimators.per_label import fit_label
-from spmld.estimators.probabilities import log_odds
 from spmld.estimators.trees import Trees, check_single_precision
 from spmld.model_selection.samples import Samples
 

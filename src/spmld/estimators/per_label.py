@@ -20,7 +20,7 @@ from spmld._validation import HasMethods
 from spmld.estimators.base import MultiLabelEstimator
 from spmld.estimators.inputs import with_short_indices
 from spmld.estimators.label_prior import smoothed_frequency
-from spmld.estimators.probabilities import log_odds
+from spmld.estimators.outputs import log_odds
 from spmld.labels import Labels
 from spmld.model_selection.samples import Samples
 

@@ -1,9 +1,12 @@
-"""Progress of a fit: callbacks, log lines and convergence warnings."""
+"""What follows the fits: callbacks, log lines and convergence warnings, and a recorder that stores finished fits."""
 
 import logging
 import sys
 import warnings
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Protocol
 
 from sklearn.exceptions import ConvergenceWarning
 
@@ -73,3 +76,25 @@ def warn_caller(message: str, category: type[Warning]) -> None:
         level += 1
         frame = frame.f_back
     warnings.warn(message, category, stacklevel=level)
+
+
+class Recorder(Protocol):
+    """Stores finished fits."""
+
+    def fit(self, estimator: Any, samples: Any) -> None:
+        """Fit an estimator to validated samples by its method `_fit`, or restore its fitted attributes."""
+        ...
+
+
+RECORDER: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
+"""The recorder that runs the fits of this thread, if there is one."""
+
+
+@contextmanager
+def recording(recorder: Recorder) -> Iterator[None]:
+    """Let a recorder run all fits in the block that are made in this thread."""
+    token = RECORDER.set(recorder)
+    try:
+        yield
+    finally:
+        RECORDER.reset(token)

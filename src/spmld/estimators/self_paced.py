@@ -15,12 +15,12 @@ from sklearn.utils.validation import has_fit_parameter
 from spmld._arrays import move, to_numpy
 from spmld._response import label_scores
 from spmld._validation import HasMethods, NonNegative, PositiveInt, RandomState
-from spmld.core.iteration import Status, iterate
+from spmld.core.iteration import Iterations, Status
 from spmld.core.losses import LOSSES
 from spmld.estimators.base import MultiLabelEstimator
-from spmld.estimators.masked_linear import MaskedLogistic
+from spmld.estimators.linear_models import MaskedLogistic
+from spmld.estimators.outputs import log_odds
 from spmld.estimators.per_label import PerLabelClassifier
-from spmld.estimators.probabilities import log_odds
 from spmld.estimators.progress import report_progress, warn_not_converged
 from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS
@@ -192,13 +192,15 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
         Y = np.where(labels.observed, labels.signs, np.nan)
         folds = None if self.cv is None else make_folds(self.cv, X, Y, random_state=rng.randint(2**31 - 1))
         weights, observed = samples.weights.astype(float), labels.observed
-
-        def update(number: int, last: _State) -> tuple[_State, dict[str, Any], bool]:
-            fitted = self._fitted(last.estimator, X, Y, last.P * weights)
-            losses = self._losses(fitted, X, Y, last.P * weights, folds)
+        P = observed.astype(float)
+        iterations = Iterations(self.max_iter, callback=partial(report_progress, self))
+        for number in iterations:
+            base = self._fitted(base, X, Y, P * weights)
+            losses = self._losses(base, X, Y, P * weights, folds)
             paced = pacing(number - 1, gather(losses, positions))
+            before = P
             P = scatter(paced.weights, positions, losses.shape)
-            fit, change = float((P * losses).sum()), float(np.abs(P - last.P)[observed].mean())
+            fit, change = float((P * losses).sum()), float(np.abs(P - before)[observed].mean())
             record = {
                 "objective": fit + paced.penalty,
                 "fit": fit,
@@ -208,19 +210,15 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
                 **paced.record,
             }
             ended = paced.ended or record["mean_weight"] >= 1
-            return _State(fitted, P, losses, ended), record, ended and change <= self.tol
-
-        initial = _State(base, observed.astype(float))
-        result = iterate(update, initial, max_iter=self.max_iter, callback=partial(report_progress, self))
-        final = result.state
-        if result.status is Status.MAX_ITER and not final.ended:
+            iterations.record(record, ended and change <= self.tol)
+        if iterations.status is Status.MAX_ITER and not ended:
             message = f"The pacing schedule did not end within max_iter={self.max_iter} iterations; increase max_iter"
             warn_not_converged(self, message)
-        self.estimator_ = self._fitted(final.estimator, X, Y, final.P * weights)
-        self.self_paced_weights_ = final.P
-        self.losses_ = np.where(observed, final.losses, np.nan)
-        self.history_ = result.history
-        self.n_iter_ = len(result.history)
+        self.estimator_ = self._fitted(base, X, Y, P * weights)
+        self.self_paced_weights_ = P
+        self.losses_ = np.where(observed, losses, np.nan)
+        self.history_ = iterations.history
+        self.n_iter_ = len(iterations.history)
 
     def _fitted(self, base: Any, X: Any, Y: NDArray[Any], weights: NDArray[Any]) -> Any:
         """Fit a clone of the base estimator, or the estimator itself if it has a warm start."""
@@ -266,16 +264,6 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
         if self.estimator is not None:
             tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
         return tags
-
-
-@dataclass(frozen=True)
-class _State:
-    """Variables of the outer iteration: the fitted estimator, the weights, and the losses that determine them."""
-
-    estimator: Any
-    P: NDArray[Any]
-    losses: Any = None
-    ended: bool = False
 
 
 def scores_from(estimator: Any, X: Any, n_labels: int) -> NDArray[Any]:

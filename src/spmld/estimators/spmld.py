@@ -10,7 +10,7 @@ from spmld.core.latent_solver import Pacing
 from spmld.core.problem import Problem
 from spmld.estimators.glocal import GLOCAL
 from spmld.pacing import GeometricSchedule, GroupSparsePacing, PacingRule, QuantileSchedule
-from spmld.pacing.blocks import check_blocks, update_blocks
+from spmld.pacing.rules import check_blocks, update_blocks
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

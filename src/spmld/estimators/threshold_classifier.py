@@ -1,8 +1,7 @@
 """Classifier with calibrated probabilities and a decision rule."""
 
-import warnings
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +12,14 @@ from sklearn.utils import get_tags
 from spmld._arrays import move, to_numpy
 from spmld._response import label_scores
 from spmld._validation import RandomState, indexable
-from spmld.annotators.mixture import annotated_labels, is_annotated
 from spmld.estimators.base import MultiLabelEstimator
 from spmld.estimators.inputs import check_labels, check_weights
-from spmld.estimators.masked_linear import MaskedLogistic
-from spmld.estimators.probabilities import log_odds
+from spmld.estimators.linear_models import MaskedLogistic
+from spmld.estimators.outputs import log_odds
+from spmld.estimators.progress import warn_caller
 from spmld.estimators.wrappers import WrapperEstimator, fitted_hierarchy
 from spmld.labels import Labels, read_labels
-from spmld.labels.entries import mark_trusted
+from spmld.labels.encoding import mark_trusted
 from spmld.labels.single_class import list_labels
 from spmld.model_selection.cross_fitting import cross_fit
 from spmld.model_selection.folds import check_splitter
@@ -30,6 +29,15 @@ from spmld.noise import PooledCalibration
 from spmld.noise.calibration import has_both_classes
 
 _RESPONSE_METHODS = ["decision_function", "predict_proba"]
+
+
+class _Passed(NamedTuple):
+    """Arguments of the base estimator, with the labels y and as they were read."""
+
+    X: Any
+    y: Any
+    labels: Labels
+    entry_weight: Any
 
 
 @dataclass(eq=False, repr=False)
@@ -135,21 +143,26 @@ class ThresholdClassifier(WrapperEstimator):
                 return name
         raise ValueError(f"estimator must have {' or '.join(_RESPONSE_METHODS)}, got {base!r}")
 
-    def _fit_inputs(self, X: Any, y: Any, mask: Any, entry_weight: Any, trusted: Any) -> None:
-        if is_annotated(y):
-            y, entry_weight = annotated_labels(X, y, mask=mask, entry_weight=entry_weight, trusted=trusted)
+    def _read(self, X: Any, y: Any, mask: Any, entry_weight: Any, trusted: Any) -> Any:
+        """Return what is passed to the base estimator, which validates the features."""
         X, y, mask = indexable(X, y, mask)
         passed = check_labels(self, X, y, mask)
         labels, _ = check_weights(entry_weight, passed)
         weighted_out = bool((labels.signs != passed.signs).any())  # entries of weight 0 are missing
         if mask is not None or isinstance(y, Labels) or weighted_out:
             y = labels.write_with_missing(y)
-        self._fit_folds(X, y, mark_trusted(labels, trusted), entry_weight)
+        return _Passed(X, y, mark_trusted(labels, trusted), entry_weight), None
+
+    def _fit_samples(self, samples: Any, class_prior: Any) -> Self:
+        if not isinstance(samples, _Passed):
+            return super()._fit_samples(samples, class_prior)
+        self._fit_folds(*samples)
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
         self.class_prior_ = getattr(self.estimator_, "class_prior_", np.full(self.n_labels_, np.nan))
+        return self
 
     def _fit(self, samples: Samples) -> None:
         labels, weights = samples.labels, None if samples.weights.dtype == bool else samples.weights
@@ -200,11 +213,10 @@ class ThresholdClassifier(WrapperEstimator):
         if not ((signs > 0).any() and (signs < 0).any()):
             scores, signs, weights = scores[:0], signs[:0], None
             names = list_labels(self._labels, np.ones(signs.shape[1], dtype=bool))
-            warnings.warn(
+            warn_caller(
                 f"{names}: not calibrated, because there is no observed positive or no observed negative with an "
                 "out-of-fold score; scores are used as log-odds, with a threshold of 0.5",
                 UserWarning,
-                stacklevel=5,
             )
         self.calibration_ = PooledCalibration().fit(scores, signs, weights)
         observed = replace(self._labels, signs=signs)

@@ -13,8 +13,8 @@ from sklearn.base import clone
 import spmld
 from spmld._io import StrPath
 from spmld.cluster.samples import ClusterSamples
-from spmld.estimators.recording import recording
-from spmld.export.contents import without_callbacks
+from spmld.estimators.progress import recording
+from spmld.export.contents import replace_parts, without_callback
 from spmld.export.model_file import ModelFileError, load, save
 from spmld.model_selection.samples import Samples
 
@@ -67,7 +67,8 @@ class Checkpoint:
     """
 
     def __init__(self, folder: StrPath, *, min_seconds: float = 0.1) -> None:
-        self.folder, self.min_seconds = Path(folder), min_seconds
+        self.folder = Path(folder)
+        self.min_seconds = min_seconds
         if self.folder.exists() and not self.folder.is_dir():
             raise ValueError(f"{self.folder} is a file; pass the name of a folder")
         self.n_loaded = self.n_stored = 0
@@ -108,7 +109,8 @@ class Checkpoint:
             self._load(estimator, file)
             self._running[-1].append(file)
             return
-        start, before = time.perf_counter(), {**vars(estimator)}
+        start = time.perf_counter()
+        before = dict(vars(estimator))
         self._running.append([])
         try:
             estimator._fit(samples)
@@ -132,7 +134,8 @@ class Checkpoint:
 
     def _store(self, estimator: Any, fitted: dict[str, Any], file: Path) -> bool:
         """Write the attributes that a fit has set, and return whether that is possible."""
-        estimator = clone(without_callbacks(estimator))  # without what scikit-learn's pipelines attach to it
+        # The clone is without what scikit-learn's pipelines attach to the estimator.
+        estimator = clone(replace_parts(estimator, without_callback))
         vars(estimator).update(fitted)
         try:
             with warnings.catch_warnings():
@@ -148,7 +151,8 @@ def fingerprint(estimator: Any, samples: Samples | ClusterSamples) -> str | None
     """Return a hash of all that the result of a fit depends on: version, parameters and data; None if it is random."""
     if not isinstance(getattr(estimator, "random_state", 0), (int, np.integer)) or hasattr(samples.example, "detach"):
         return None
-    estimator, labels = without_callbacks(estimator), samples.labels
+    estimator = replace_parts(estimator, without_callback)
+    labels = samples.labels
     state = vars(estimator) if getattr(estimator, "warm_start", False) else estimator.get_params(deep=False)
     state = {name: value for name, value in state.items() if name not in _NOT_IN_KEY}
     form = labels.classes, labels.names, labels.one_dimensional, labels.trusted

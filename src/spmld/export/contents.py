@@ -3,7 +3,7 @@
 import copy
 import gc
 import importlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
@@ -54,45 +54,47 @@ _PARTS = {
     "sklearn.utils._bunch": ("Bunch",),
 }
 _NAMES = {f"{module}.{name}" for module, names in _PARTS.items() for name in names}
-_METRICS = {f"{metric.function.__module__}.{metric.name}" for metric in METRICS.values()}
+_METRICS = {f"{metric.function.__module__}.{name}" for name, metric in METRICS.items()}
 
 
-def without_tensors(model: Any) -> Any:
-    """Return a copy of a model with NumPy arrays instead of torch tensors, or the model if it has no tensors.
-
-    Examples
-    --------
-    >>> from spmld import LabelPrior
-    >>> from spmld.export.contents import without_tensors
-    >>> model = LabelPrior().fit([[0], [1]], [[1, 0], [0, 1]])
-    >>> without_tensors(model) is model
-    True
-    """
-    return _replace(model, lambda part: to_numpy(part) if hasattr(part, "detach") else part)
-
-
-def without_callbacks(model: Any) -> Any:
-    """Return a copy of a model without its callbacks and those of its parts, or the model if it has no callbacks.
+def replace_parts(part: Any, function: Callable[[Any], Any]) -> Any:
+    """Apply a function to a model and to its parts, and return the model, a copy if a part changes.
 
     Examples
     --------
     >>> from spmld import GLOCAL, SelfPacedClassifier
-    >>> from spmld.export.contents import without_callbacks
-    >>> without_callbacks(SelfPacedClassifier(GLOCAL(callback=print))).estimator.callback is None
-    True
+    >>> from spmld.export.contents import as_array, replace_parts, without_callback
+    >>> model = SelfPacedClassifier(GLOCAL(callback=print))
+    >>> replace_parts(model, as_array) is model, replace_parts(model, without_callback).estimator.callback
+    (True, None)
     """
-
-    def remove(part: Any) -> Any:
-        if not isinstance(part, BaseEstimator):
-            return part
-        has_callback = getattr(part, "callback", None) is not None
-        if has_callback or hasattr(part, "_skl_callbacks"):  # scikit-learn's set_callbacks sets the latter
+    part = function(part)
+    if type(part) in (list, tuple):
+        parts = [replace_parts(item, function) for item in part]
+        return part if all(new is old for new, old in zip(parts, part, strict=True)) else type(part)(parts)
+    if isinstance(part, BaseEstimator):
+        state = {name: replace_parts(value, function) for name, value in vars(part).items()}
+        if any(state[name] is not value for name, value in vars(part).items()):
             part = copy.copy(part)
-            vars(part).pop("_skl_callbacks", None)
-            vars(part).update({"callback": None} if has_callback else {})
-        return part
+            vars(part).update(state)
+    return part
 
-    return _replace(model, remove)
+
+def as_array(part: Any) -> Any:
+    """Return a torch tensor as a NumPy array, and other parts of a model unchanged."""
+    return to_numpy(part) if hasattr(part, "detach") else part
+
+
+def without_callback(part: Any) -> Any:
+    """Return an estimator without its callbacks, and other parts of a model unchanged."""
+    if not isinstance(part, BaseEstimator):
+        return part
+    has_callback = getattr(part, "callback", None) is not None
+    if has_callback or hasattr(part, "_skl_callbacks"):  # scikit-learn's set_callbacks sets the latter
+        part = copy.copy(part)
+        vars(part).pop("_skl_callbacks", None)
+        vars(part).update({"callback": None} if has_callback else {})
+    return part
 
 
 def check_arrays(model: Any) -> None:
@@ -102,20 +104,6 @@ def check_arrays(model: Any) -> None:
             part.check_format(full_check=True)
         else:
             BSpline(part.t, part.c, part.k)  # the constructor validates the arguments
-
-
-def _replace(part: Any, function: Callable[[Any], Any]) -> Any:
-    """Apply a function to a part of a model and to its subparts; parts that change are copied."""
-    part = function(part)
-    if type(part) in (list, tuple):
-        parts = [_replace(item, function) for item in part]
-        return part if all(new is old for new, old in zip(parts, part, strict=True)) else type(part)(parts)
-    if isinstance(part, BaseEstimator):
-        state = {name: _replace(value, function) for name, value in vars(part).items()}
-        if any(state[name] is not value for name, value in vars(part).items()):
-            part = copy.copy(part)
-            vars(part).update(state)
-    return part
 
 
 def _compiled_parts(model: Any) -> Iterator[Any]:
@@ -151,11 +139,6 @@ def is_trusted(name: str) -> bool:
         return name in _NAMES
     cls = import_object(name)
     return name in _METRICS or (isinstance(cls, type) and cls.__module__ == module)
-
-
-def untrusted_names(names: Sequence[str], trusted: Sequence[str] = ()) -> list[str]:
-    """Return the names that are not trusted, neither by default nor by the user."""
-    return [name for name in names if name not in trusted and not is_trusted(name)]
 
 
 def import_object(name: str) -> object | None:

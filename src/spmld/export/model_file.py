@@ -20,8 +20,8 @@ from sklearn.utils.validation import check_is_fitted
 
 import spmld
 from spmld._io import StrPath, need, reading, shorten, writing
-from spmld.export.contents import check_arrays, import_object, untrusted_names, without_callbacks, without_tensors
-from spmld.inspection.model_parts import check_names, encoder_of, feature_names_of, label_names_of, shape_of
+from spmld.estimators.model_parts import check_names, encoder_of, feature_names_of, label_names_of, shape_of
+from spmld.export.contents import as_array, check_arrays, import_object, is_trusted, replace_parts, without_callback
 
 _KIND = "a model file of spmld"
 _DESCRIPTION = "spmld.json"
@@ -135,14 +135,15 @@ def save(
     file = Path(path)
     if file.is_dir():
         raise ModelFileError(f"{file} is a folder; pass the name of a file")
-    original, model = model, without_callbacks(model)
+    original = model
+    model = replace_parts(model, without_callback)
     if model is not original:
         warnings.warn(f"The callback of {type(model).__name__} is not written to {file}", stacklevel=2)
     info = _describe(model, label_names, feature_names, summary)
     try:
         # Compressed, because the JSON in which skops describes a model is long and repetitive.
-        content = skops.dumps(without_tensors(model), compression=zipfile.ZIP_DEFLATED)
-        untrusted = untrusted_names(skops.get_untrusted_types(data=content))
+        content = skops.dumps(replace_parts(model, as_array), compression=zipfile.ZIP_DEFLATED)
+        untrusted = [name for name in skops.get_untrusted_types(data=content) if not is_trusted(name)]
     except (TypeError, AttributeError, NotImplementedError, ValueError) as error:
         raise ModelFileError(f"{info.estimator} cannot be written to {file}: {error}") from error
     unnamed = [name for name in untrusted if import_object(name) is None]
@@ -198,7 +199,7 @@ def load(path: StrPath, *, trusted: Sequence[str] = ()) -> Any:
     skops = need("skops.io", "files")
     try:
         types = skops.get_untrusted_types(data=content)
-        untrusted = untrusted_names(types, trusted)
+        untrusted = [name for name in types if name not in trusted and not is_trusted(name)]
         if not untrusted:
             model = skops.loads(content, trusted=types)
             check_arrays(model)
@@ -278,7 +279,8 @@ def _read(path: StrPath) -> tuple[bytes, ModelInfo]:
                 description = json.loads(archive.read(_DESCRIPTION))
             names = {item.name for item in fields(ModelInfo)}
             info = ModelInfo(**{name: value for name, value in description.items() if name in names})
-            major, file_format = _major(info.version), int(description["format"])
+            major = _major(info.version)
+            file_format = int(description["format"])
     except ValueError as error:
         raise ModelFileError(str(error)) from error
     if file_format != _FORMAT or major > _major(spmld.__version__):

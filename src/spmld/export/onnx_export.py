@@ -1,5 +1,6 @@
-"""Exporting models and pipelines to ONNX."""
+"""Exporting models and pipelines to ONNX: the graph, its inputs, and the operators of transformers."""
 
+import copy
 import json
 import sys
 import warnings
@@ -9,16 +10,21 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.compose import ColumnTransformer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, TfidfVectorizer
+from sklearn.impute import SimpleImputer
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import check_is_fitted
 
 import spmld
 from spmld._io import StrPath, need, writing
 from spmld._validation import list_names
-from spmld.export.onnx_graph import ALIAS, Formula, Operators, Tensor, unsupported
+from spmld.estimators import FeatureScaler
+from spmld.estimators.model_parts import check_names, feature_names_of, first_step, label_names_of
+from spmld.estimators.scaling import LandmarkFeatures
+from spmld.export.onnx_graph import ALIAS, Formula, Operators, Tensor, concatenate, unsupported
 from spmld.export.onnx_models import decisions, predictions
-from spmld.export.onnx_transformers import TRANSFORMERS
-from spmld.inspection.model_parts import check_names, feature_names_of, first_step, label_names_of
 from spmld.tables import TableEncoder
 
 # Supported by every runtime since 2022. The graph needs nothing newer.
@@ -46,7 +52,7 @@ def export_onnx(
       ONNX does not allow.
     - For a `TableEncoder`, the same for the columns ``model.transformer_.feature_names_in_``. They are prepared
       outside of the graph: numbers as floats, NaN where missing, without units and separators; strings without missing
-      values; and for each date the numbers that `spmld.tables.dates.date_parts` returns.
+      values; and for each date the numbers that `spmld.tables.columns.date_parts` returns.
 
     Numbers are in single precision: probabilities differ from those of the model by about 1e-6, and by more if a
     feature far from zero varies little. The names of labels and features, in the order of the outputs and
@@ -89,7 +95,8 @@ def export_onnx(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     spmld.export_onnx(model, folder + "/model.onnx")
     """
-    onnx, skl2onnx = need("onnx", "onnx"), need("skl2onnx", "onnx")
+    onnx = need("onnx", "onnx")
+    skl2onnx = need("skl2onnx", "onnx")
     check_is_fitted(model)
     skl2onnx.update_registered_converter(Formula, ALIAS, Formula.infer_shapes, Formula.convert)
     inputs = _inputs(model, skl2onnx.common.data_types)
@@ -103,14 +110,17 @@ def export_onnx(
     except (RuntimeError, NotImplementedError, TypeError) as error:
         raise ValueError(f"skl2onnx cannot convert a part of the model. {error}") from error
     inputs = _without_unused(exported.graph, inputs)
-    l, d = exported.graph.output[0].type.tensor_type.shape.dim[1].dim_value, sum(kind.shape[1] for _, kind in inputs)
+    l = exported.graph.output[0].type.tensor_type.shape.dim[1].dim_value
+    d = sum(kind.shape[1] for _, kind in inputs)
     columns = [name for name, _ in inputs] if len(inputs) > 1 else feature_names_of(model)
     features = check_names(feature_names, d, "feature") or columns or [f"x{j}" for j in range(d)]
     labels = check_names(label_names, l, "label") or label_names_of(model) or [f"y{j}" for j in range(l)]
-    exported.producer_name, exported.producer_version = "spmld", spmld.__version__
+    exported.producer_name = "spmld"
+    exported.producer_version = spmld.__version__
     for name, value in {"label_names": labels, "feature_names": features}.items():
         entry = exported.metadata_props.add()
-        entry.key, entry.value = name, json.dumps(value)
+        entry.key = name
+        entry.value = json.dumps(value)
     onnx.checker.check_model(exported)
     if classes := _other_classes(model):
         warnings.warn(
@@ -197,3 +207,124 @@ def _exported(build: Operators, exported: _Exported, inputs: Any) -> list[Any]:
     for name, kind in zip(_OUTPUTS, (FloatTensorType, FloatTensorType, Int64TensorType), strict=True):
         operator.outputs.append(build.scope.declare_local_output(name, kind([None, n_labels])))
     return list(operator.outputs)
+
+
+_WORD = r"[\p{L}\p{N}_]"  # \w of Python; \w of the runtime is ASCII only
+_TOKENS = {r"(?u)\b\w\w+\b": _WORD + "{2,}", r"(?u)\b\w+\b": _WORD + "+"}
+
+
+def _counts(build: Operators, model: CountVectorizer, inputs: Any) -> list[Any]:
+    """Declare the numbers of words. Words are written as tuples, which skl2onnx need not split."""
+    custom = [name for name in ("tokenizer", "preprocessor", "strip_accents") if getattr(model, name) is not None]
+    if model.analyzer != "word" or model.token_pattern not in _TOKENS or custom:
+        raise unsupported(
+            f"{type(model).__name__} with analyzer={model.analyzer!r}, token_pattern={model.token_pattern!r}"
+            f"{''.join(f', {name}={getattr(model, name)!r}' for name in custom)}; use the defaults"
+        )
+    if model.stop_words is not None and model.ngram_range[1] > 1:
+        raise unsupported(f"{type(model).__name__} with stop_words={model.stop_words!r} and more than single words")
+    counter = CountVectorizer(ngram_range=model.ngram_range, lowercase=model.lowercase, binary=model.binary)
+    counter.vocabulary_ = {tuple(words.split(" ")): int(i) for words, i in model.vocabulary_.items()}
+    build.scope.add_options(id(counter), {"tokenexp": _TOKENS[model.token_pattern], "locale": build.locale})
+    return build.operator(counter, "SklearnCountVectorizer", inputs, [len(counter.vocabulary_)])
+
+
+def _tfidf(build: Operators, model: TfidfVectorizer, inputs: Any) -> list[Any]:
+    """Declare TF-IDF. The logarithm is not that of skl2onnx, which takes log(1 + n) instead of 1 + log(n)."""
+
+    def sublinear(n: Tensor) -> Tensor:
+        return n.apply("Max", 1.0).apply("Log") + n.apply("Min", 1.0)
+
+    counts = _counts(build, model, inputs)
+    if model.sublinear_tf:
+        counts = build.formula(sublinear, counts, len(model.vocabulary_))
+    transformer = TfidfTransformer(norm=model.norm, use_idf=model.use_idf)
+    if model.use_idf:
+        transformer.idf_ = model.idf_
+    return build.transformed(transformer, counts)
+
+
+def _imputed(build: Operators, model: SimpleImputer, inputs: Any) -> Any:
+    """Declare an imputer with its indicators, which skl2onnx leaves out."""
+    if not model.add_indicator:
+        return build.transformed(model, inputs, parsers={})
+    features = model.indicator_.features_
+    values_only = copy.copy(model)
+    values_only.add_indicator = False
+    (values,) = build.transformed(values_only, inputs, parsers={})
+
+    def function(x: Tensor, imputed: Tensor) -> Tensor:
+        return concatenate([imputed, x.columns(features).apply("IsNaN").cast(np.float32)])
+
+    return build.formula(function, [*inputs, values], len(model.statistics_) + len(features))
+
+
+def _one_hot(build: Operators, model: OneHotEncoder, inputs: Any) -> Any:
+    """Declare an encoder with infrequent categories, for which skl2onnx has no unknown categories."""
+    if model.handle_unknown != "infrequent_if_exist" or model.drop is not None:
+        return build.transformed(model, inputs, parsers={})
+    columns = []
+    n_columns = 0
+    for categories, rare in zip(model.categories_, model.infrequent_categories_, strict=True):
+        if categories.dtype.kind not in "OU":
+            raise unsupported(f"OneHotEncoder with infrequent categories that are not strings: {categories[:3]}")
+        frequent = [str(value) for value in categories if rare is None or value not in rare]
+        columns.append((frequent, rare is not None))
+        n_columns += len(frequent) + (rare is not None)
+
+    def function(*tensors: Tensor) -> Tensor:
+        x = concatenate(tensors)
+        parts = []
+        for j, (frequent, has_rare) in enumerate(columns):
+            codes = x.columns([j]).apply(
+                "LabelEncoder",
+                domain="ai.onnx.ml",
+                keys_strings=frequent,
+                values_int64s=list(range(len(frequent))),
+                default_int64=len(frequent) if has_rare else -1,
+            )
+            numbers = x.constant(np.arange(len(frequent) + has_rare), np.int64)
+            parts.append(codes.apply("Equal", numbers).cast(np.float32))
+        return concatenate(parts)
+
+    return build.formula(function, inputs, n_columns)
+
+
+def _scaled(build: Operators, scaler: FeatureScaler, inputs: Any) -> list[Any]:
+    return build.formula(lambda x: _scale(x, scaler), inputs, scaler.n_features_in_)
+
+
+def _landmarks(build: Operators, transformer: LandmarkFeatures, inputs: Any) -> list[Any]:
+    kernel = transformer.kernel_
+    landmarks = kernel.components_.toarray() if sp.issparse(kernel.components_) else kernel.components_
+
+    def function(x: Tensor) -> Tensor:
+        x = _scale(x, transformer)
+        norms = x.reduce("ReduceL2")
+        x = x / norms.apply("Equal", 0.0).apply("Where", x.constant(1.0), norms)
+        products = (x @ landmarks.T) * 2.0
+        distances = x.reduce("ReduceSumSquare") + np.sum(landmarks**2, axis=1) - products
+        kernels = (distances.apply("Max", 0.0) * -kernel.gamma).apply("Exp")
+        return kernels @ kernel.normalization_.T
+
+    return build.formula(function, inputs, len(kernel.normalization_))
+
+
+def _scale(x: Tensor, scaler: FeatureScaler | LandmarkFeatures) -> Tensor:
+    """Return the scaled features. The difference of features far from zero and the rounded mean is exact."""
+    mean = np.asarray(scaler.mean_, dtype=float)
+    factor = np.asarray(scaler.factor_, dtype=float)
+    rounded = mean.astype(np.float32).astype(float)
+    return (x - rounded) * factor + (rounded - mean) * factor
+
+
+TRANSFORMERS: dict[type, Callable[..., Any]] = {
+    TableEncoder: lambda build, encoder, inputs: build.transformed(encoder.transformer_, inputs),
+    TfidfVectorizer: _tfidf,
+    CountVectorizer: _counts,
+    SimpleImputer: _imputed,
+    OneHotEncoder: _one_hot,
+    FeatureScaler: _scaled,
+    LandmarkFeatures: _landmarks,
+}
+"""A function for each type of transformer that declares its operators."""

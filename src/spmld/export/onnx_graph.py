@@ -81,7 +81,7 @@ def concatenate(tensors: Sequence[Tensor]) -> Tensor:
 
 
 def log_ratio(p: Tensor, q: Tensor) -> Tensor:
-    """Return log(p / q), with p and q bounded from below as in `spmld.estimators.probabilities.log_odds`."""
+    """Return log(p / q), with p and q bounded from below as in `spmld.estimators.outputs.log_odds`."""
     bound = np.finfo(float).eps
     return p.apply("Max", bound).apply("Log") - q.apply("Max", bound).apply("Log")
 

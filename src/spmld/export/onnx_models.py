@@ -23,10 +23,10 @@ from spmld.estimators import (
     SelfPacedClassifier,
     ThresholdClassifier,
 )
-from spmld.estimators.probabilities import BEND
+from spmld.estimators.model_parts import linear_coefficients
+from spmld.estimators.outputs import BEND
 from spmld.estimators.trees import Trees
 from spmld.export.onnx_graph import Operators, Tensor, concatenate, log_ratio, unsupported
-from spmld.inspection.linear import linear_coefficients
 from spmld.model_selection import DecisionRule
 
 Outputs = tuple[Any, Any, DecisionRule | None]
@@ -77,7 +77,8 @@ def _linear(build: Operators, model: MultiLabelEstimator, inputs: Any) -> Output
             return _per_label(build, model.estimators_, model.prior_, inputs)
         raise unsupported(type(model).__name__) from None
     # The difference of features far from zero and the rounded center is exact.
-    center, l = model._feature_means.astype(np.float32).astype(float), len(intercept)
+    center = model._feature_means.astype(np.float32).astype(float)
+    l = len(intercept)
 
     def function(x: Tensor) -> tuple[Tensor, Tensor]:
         scores = (x - center) @ coef.T + (intercept + coef @ center)
@@ -95,7 +96,8 @@ def _bent(scores: Tensor) -> Tensor:
 
 
 def _ensemble(build: Operators, model: SelfPacedEnsemble, inputs: Any) -> Outputs:
-    formula, l = model.formula_, model.n_labels_
+    formula = model.formula_
+    l = model.n_labels_
     own, others, shift, rates = formula.correction
     features: dict[int, Any] = {}  # views share transformers
     views = []
@@ -121,7 +123,9 @@ def _ensemble(build: Operators, model: SelfPacedEnsemble, inputs: Any) -> Output
 
 
 def _calibrated(build: Operators, model: ThresholdClassifier, inputs: Any) -> Outputs:
-    calibration, rule, l = model.calibration_, model.decision_rule_, len(model.calibration_.slopes_)
+    calibration = model.calibration_
+    rule = model.decision_rule_
+    l = len(model.calibration_.slopes_)
     uses_scores = model.response_method_ == "decision_function"
 
     def function(scores: Tensor, p: Tensor) -> tuple[Tensor, Tensor]:
@@ -149,8 +153,10 @@ def _tree_scores(x: Tensor, trees: Trees, missing_left: NDArray[np.bool_] | None
     """Return the sum of the values of trees; missing values go to the left child where `missing_left` is True."""
     n_nodes, n_labels = trees.value.shape
     node = np.arange(n_nodes)
-    leaf, size = trees.left == node, np.diff([*trees.roots, n_nodes])
-    tree, start = np.repeat(np.arange(len(size)), size), np.repeat(trees.roots, size)
+    leaf = trees.left == node
+    size = np.diff([*trees.roots, n_nodes])
+    tree = np.repeat(np.arange(len(size)), size)
+    start = np.repeat(trees.roots, size)
     # A number in single precision is at most the threshold if it is at most the next lower one in this precision.
     rounded = trees.threshold.astype(np.float32)
     lower = np.where(rounded > trees.threshold, np.nextafter(rounded, np.float32(-np.inf)), rounded)
@@ -177,7 +183,8 @@ def _tree_scores(x: Tensor, trees: Trees, missing_left: NDArray[np.bool_] | None
 def _forest(build: Operators, model: MaskedForest, inputs: Any) -> Outputs:
     slope, intercept = model.probability_slope()
     smallest, largest = model.probability_range()
-    n_trees, l = model.n_trees_, len(slope)
+    n_trees = model.n_trees_
+    l = len(slope)
 
     def function(x: Tensor) -> tuple[Tensor, Tensor]:
         zero = x.columns([0]) * 0.0
@@ -195,7 +202,8 @@ def _per_label(build: Operators, estimators: Sequence[Any], prior: Any, inputs: 
     parts = [_classifier(build, part, inputs) for part in estimators if part is not None]
 
     def function(*probabilities: Tensor) -> tuple[Tensor, Tensor]:
-        zeros, remaining = probabilities[0] - probabilities[0], iter(probabilities)
+        zeros = probabilities[0] - probabilities[0]
+        remaining = iter(probabilities)
         pairs = [
             next(remaining) if part is not None else zeros + np.array([1 - p, p])
             for part, p in zip(estimators, prior, strict=True)
@@ -225,16 +233,20 @@ def _classifier(build: Operators, model: Any, inputs: Any) -> Any:
 
 def _histogram_trees(model: HistGradientBoostingClassifier) -> tuple[Trees, Any, Any]:
     """Return the trees, the intercept, and the nodes where missing values go to the left child."""
-    parts, missing = [], []
+    parts = []
+    missing = []
     for (predictor,) in model._predictors:
         nodes = predictor.nodes
         if nodes["is_categorical"].any():
             raise unsupported("HistGradientBoostingClassifier with categorical features")
-        leaf, node = nodes["is_leaf"].astype(bool), np.arange(len(nodes))
+        leaf = nodes["is_leaf"].astype(bool)
+        node = np.arange(len(nodes))
         left, right = (np.where(leaf, node, nodes[name]).astype(np.int32) for name in ("left", "right"))
         value = np.where(leaf, nodes["value"], 0.0)[:, None]
-        feature, weight = nodes["feature_idx"].astype(np.int32), nodes["count"].astype(float)
-        root, depth = np.zeros(1, np.int32), int(nodes["depth"].max())
+        feature = nodes["feature_idx"].astype(np.int32)
+        weight = nodes["count"].astype(float)
+        root = np.zeros(1, np.int32)
+        depth = int(nodes["depth"].max())
         parts.append(Trees(root, feature, nodes["num_threshold"], left, right, weight, value, depth))
         missing.append(nodes["missing_go_to_left"].astype(bool))
     return Trees.concatenate(parts), np.ravel(model._baseline_prediction), np.concatenate(missing)

@@ -32,9 +32,9 @@ from spmld.core.losses import logistic
 from spmld.ensemble import SelfPacedEnsemble
 from spmld.ensemble.formula import EnsembleFormula, ViewTerm
 from spmld.estimators import FeatureScaler, MaskedBoosting, MaskedForest
+from spmld.estimators.model_parts import linear_coefficients
 from spmld.estimators.scaling import LandmarkFeatures
 from spmld.estimators.trees import Trees
-from spmld.inspection.linear import linear_coefficients
 
 _Floats = NDArray[np.float64]
 SMALL_DIFFERENCE = 1e-6

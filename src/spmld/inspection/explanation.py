@@ -13,8 +13,8 @@ from sklearn.pipeline import Pipeline
 from spmld._arrays import check_sparse, to_numpy
 from spmld._io import need
 from spmld._table import TextTable
+from spmld.estimators.model_parts import check_names, feature_names_of, label_names_of
 from spmld.inspection.contributions import ExplainedModel, explained_model
-from spmld.inspection.model_parts import check_names, feature_names_of, label_names_of
 
 MAX_SHOWN = 5
 """Maximum number of samples that the text of an explanation shows."""

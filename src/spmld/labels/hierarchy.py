@@ -12,12 +12,80 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spmld._validation import did_you_mean, list_names, plural
-from spmld.labels import isotonic
 from spmld.labels.encoding import Labels, read_labels
 from spmld.labels.single_class import LabelWarning
 
+PROJECTION_TOL = 1e-10
+"""Change of the values at which Dykstra's algorithm stops."""
 MAX_EXAMPLES = 3
 """Maximum number of contradictions that a warning lists."""
+MAX_CYCLES = 10_000
+_Floats = NDArray[np.float64]
+_Indices = NDArray[np.intp]
+
+
+def _project(values: _Floats, parents: Sequence[Sequence[int]], order: Sequence[int], weights: _Floats) -> _Floats:
+    """Return the nearest values, by weighted least squares, in which no label exceeds its parents.
+
+    `parents` has the indices of the parents of each label, and `order` lists parents before children.
+    """
+    values = np.array(values, dtype=float)
+    edges = [(child, parent) for child, above in enumerate(parents) for parent in above]
+    if not edges:
+        return values
+    lower, upper = np.array(edges).T
+    rows = np.flatnonzero((values[:, lower] > values[:, upper]).any(axis=1))
+    forests = [
+        np.array([above[k] if k < len(above) else -1 for above in parents]) for k in range(max(map(len, parents)))
+    ]
+    if len(forests) == 1:
+        values[rows] = _project_forest(values[rows], forests[0], order, weights)
+        return values
+    x = values[rows]
+    corrections = [np.zeros((len(rows), values.shape[1])) for _ in forests]
+    for _ in range(MAX_CYCLES):
+        change = 0.0
+        for k, forest in enumerate(forests):
+            shifted = x + corrections[k]
+            x = _project_forest(shifted, forest, order, weights)
+            last = corrections[k]
+            corrections[k] = shifted - x
+            change = max(change, np.abs(corrections[k] - last).max(initial=0.0))
+        if change <= PROJECTION_TOL:
+            break
+    for child in order:  # what remains are violations within the tolerance
+        if len(parents[child]):
+            x[:, child] = np.minimum(x[:, child], x[:, parents[child]].min(axis=1))
+    values[rows] = x
+    return values
+
+
+def _project_forest(values: _Floats, parent: _Indices, order: Sequence[int], weights: _Floats) -> _Floats:
+    """Return the projection onto the forest with one parent for each label, -1 for roots."""
+    mean = values.copy()
+    weight = np.tile(weights, (len(values), 1))
+    head = np.tile(np.arange(values.shape[1]), (len(values), 1))  # the top label of the block of each label
+    below: dict[int, list[int]] = {label: [] for label in order}
+    for label in reversed(order):
+        if (above := int(parent[label])) >= 0:
+            below[above] += [label, *below[label]]
+        members = np.array(below[label], dtype=np.intp)
+        rows = np.arange(len(values) if len(members) else 0)
+        while len(rows):
+            blocks = head[np.ix_(rows, members)]
+            # Blocks that are next to that of the label: their top is a child of one of its members.
+            adjacent = (blocks == members) & (head[rows][:, parent[members]] == label)
+            candidates = np.where(adjacent, mean[np.ix_(rows, members)], -np.inf)
+            largest = candidates.argmax(axis=1)
+            violating = candidates[np.arange(len(rows)), largest] > mean[rows, label]
+            rows = rows[violating]
+            block = members[largest[violating]]
+            blocks = blocks[violating]
+            weight[rows, label] += weight[rows, block]
+            step = (mean[rows, block] - mean[rows, label]) * weight[rows, block] / weight[rows, label]
+            mean[rows, label] += step
+            head[np.ix_(rows, members)] = np.where(blocks == block[:, None], label, blocks)
+    return np.take_along_axis(mean, head, axis=1)
 
 
 @dataclass(frozen=True, repr=False)
@@ -192,7 +260,7 @@ class Hierarchy:
         parents = [np.flatnonzero(row).tolist() for row in direct]
         order = np.argsort(strict.sum(axis=1), kind="stable").tolist()
         weights = np.ones(values.shape[1]) if weights is None else np.asarray(weights, dtype=float)
-        return isotonic.project(values, parents, order, weights)
+        return _project(values, parents, order, weights)
 
 
 def path_nodes(path: str, sep: str = "/") -> list[str]:

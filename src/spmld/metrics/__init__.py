@@ -4,7 +4,6 @@ Missing entries are ignored. A metric is averaged over the samples or labels for
 left out, and `evaluate` counts them.
 """
 
-from spmld.metrics._at_k import ndcg_at_k, one_error, precision_at_k, recall_at_k
 from spmld.metrics._predictions import hamming_loss, hierarchical_f1, macro_f1, micro_f1, sample_f1, subset_accuracy
 from spmld.metrics._ranking import (
     coverage,
@@ -13,7 +12,11 @@ from spmld.metrics._ranking import (
     macro_average_precision,
     micro_auc,
     micro_average_precision,
+    ndcg_at_k,
+    one_error,
+    precision_at_k,
     ranking_loss,
+    recall_at_k,
     sample_auc,
 )
 from spmld.metrics.evaluation import Evaluation, evaluate

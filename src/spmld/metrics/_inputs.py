@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from spmld._arrays import to_dense, to_numpy
 from spmld.labels import Labels, read_labels
-from spmld.labels.entries import read_weights
+from spmld.labels.encoding import read_weights
 
 Floats = NDArray[np.float64]
 Signs = NDArray[np.int8]

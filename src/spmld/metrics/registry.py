@@ -10,7 +10,7 @@ import numpy as np
 
 from spmld._validation import check_scalar_integer, did_you_mean
 from spmld.labels import read_labels
-from spmld.metrics import _at_k, _predictions, _ranking, probabilities
+from spmld.metrics import _predictions, _ranking, probabilities
 
 Needs = Literal["scores", "predictions", "probabilities"]
 Over = Literal["samples", "labels", "entries"]
@@ -74,10 +74,10 @@ METRICS: dict[str, Metric] = {
         Metric(_ranking.label_ranking_average_precision, "scores", "samples", True),
         Metric(_ranking.macro_average_precision, "scores", "labels", True),
         Metric(_ranking.micro_average_precision, "scores", "entries", True),
-        Metric(_at_k.one_error, "scores", "samples", False),
-        Metric(_at_k.precision_at_k, "scores", "samples", True),
-        Metric(_at_k.recall_at_k, "scores", "samples", True),
-        Metric(_at_k.ndcg_at_k, "scores", "samples", True),
+        Metric(_ranking.one_error, "scores", "samples", False),
+        Metric(_ranking.precision_at_k, "scores", "samples", True),
+        Metric(_ranking.recall_at_k, "scores", "samples", True),
+        Metric(_ranking.ndcg_at_k, "scores", "samples", True),
         Metric(_predictions.hamming_loss, "predictions", "entries", False),
         Metric(_predictions.subset_accuracy, "predictions", "samples", True),
         Metric(_predictions.sample_f1, "predictions", "samples", True),

@@ -255,7 +255,8 @@ def hash_samples(X: Any) -> NDArray[np.uint64]:
     # Products with random odd integers modulo 2^64; sums do not depend on the order.
     factors = np.random.default_rng(0).integers(2**63, size=d, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
     if not sp.issparse(X):
-        X, hashes = np.asarray(X), np.zeros(X.shape[0], dtype=np.uint64)
+        X = np.asarray(X)
+        hashes = np.zeros(X.shape[0], dtype=np.uint64)
         for rows in row_slices(X.shape[0], d, CACHE):
             hashes[rows] = _bits(X[rows]) @ factors
         return hashes

@@ -12,11 +12,10 @@ from sklearn.base import BaseEstimator, clone
 
 from spmld._arrays import move, namespace, numpy_dtype, to_numpy
 from spmld._threads import limit_threads, linear_algebra_threads, thread_map
-from spmld.core.designs import Features, Penalty, label_laplacian
 from spmld.core.initialization import label_means
+from spmld.core.linear_objective import Features, Penalty, label_laplacian
 from spmld.core.losses import LOSSES, Array, Loss
 from spmld.core.newton import Minimum, newton_minimize
-from spmld.core.observed import few_for_single_labels
 from spmld.core.problem import Block, Problem
 from spmld.labels import Labels
 from spmld.model_selection.cross_fitting import CrossFit
@@ -40,9 +39,21 @@ def linear_problem(samples: Any, fit_intercept: bool, *, separate: bool = True) 
     """
     n, d, l = samples.shape
     observed = samples.n_observed / (n * l)
-    few = separate and few_for_single_labels(n, d, samples.n_values, observed, sp.issparse(samples.example))
+    few = separate and _few_for_single_labels(n, d, samples.n_values, observed, sp.issparse(samples.example))
     # Labels that are fitted in groups need no blocks of samples to bound the memory.
     return samples.problem(fit_intercept, observed_only=few, max_rows=n if separate else None)
+
+
+def _few_for_single_labels(n: int, d: int, n_values: int, observed_fraction: float, sparse: bool) -> bool:
+    """Return whether the labels of a linear model are fitted faster on their observed rows only.
+
+    Compares the time of a product in nanoseconds, as fitted to `benchmarks.observed`, for (n, d) features with a number
+    of stored values: entries of X, vectors of features and vectors of rows cost less if many labels share them, but
+    missing entries cost as much as observed ones. Calls of functions cost less with sparse features, see
+    `spmld.core.label_stack`.
+    """
+    calls = 30_000 if sparse else 300_000
+    return observed_fraction * (3.5 * n_values + 10 * n) + 5 * d + calls < 0.8 * n_values + 20 * d + 10 * n
 
 
 def initial_parameters(problem: Problem, intercepts: Array, like: Any, last: Any = None) -> Array:

@@ -10,12 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from spmld._arrays import count_nonzero, largest_value, move, n_values, namespace, numpy_dtype, to_numpy
-from spmld._device import to_device
+from spmld._arrays import count_nonzero, largest_value, move, n_values, namespace, numpy_dtype, to_device, to_numpy
 from spmld.core.problem import Engine, Problem, make_problem
 from spmld.core.scaling import scale
 from spmld.labels import Labels
-from spmld.labels.entries import observed_signs
+from spmld.labels.encoding import observed_signs
 
 SMALL_MATRIX = 100_000
 """Number of values up to which features stay dense."""
@@ -62,7 +61,7 @@ class Samples:
     @property
     def shape(self) -> tuple[int, int, int]:
         """Numbers of samples, features and labels."""
-        return (*self.X.shape, self.labels.shape[1])
+        return (*self.X.shape, self.signs.shape[1])
 
     @property
     def signs(self) -> NDArray[np.int8]:

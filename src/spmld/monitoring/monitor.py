@@ -13,8 +13,7 @@ from spmld._response import as_frame
 from spmld._table import TextTable
 from spmld.core.losses import logistic
 from spmld.model_selection.statistics import holm_correction
-from spmld.monitoring.expected import ExpectedMetric, expected_metrics
-from spmld.monitoring.reference import QUANTILES, Reference, count_below
+from spmld.monitoring.reference import QUANTILES, Reference, append_zeros, count_below
 from spmld.monitoring.shifts import MIN_POSITIVES, distribution_test, frequency_test
 
 _Floats = NDArray[np.float64]
@@ -69,8 +68,6 @@ class Monitoring:
         Number of new samples.
     false_alarm_rate : float
         Probability of an alarm if nothing has changed.
-    expected : list of ExpectedMetric
-        Expected metrics of the predictions.
     label_frequencies, scores, features : Shifts
         Tests for shifts.
 
@@ -81,7 +78,6 @@ class Monitoring:
 
     n_samples: int
     false_alarm_rate: float
-    expected: list[ExpectedMetric]
     label_frequencies: Shifts
     scores: Shifts
     features: Shifts
@@ -98,23 +94,18 @@ class Monitoring:
 
     @property
     def summary(self) -> str:
-        """What has changed, and what is not tested or unknown."""
+        """What has changed, and what is not tested."""
         kinds = ", ".join(name.lower() for name, shift in self.shifts.items() if shift.alarm.any())
         found = f"Alarm: {kinds} have changed" if kinds else "No shift was found"
         notes = [f"{found} in {self.n_samples} samples."]
         if n_rare := int(np.isnan(self.label_frequencies.new).sum()):
             reason = f"fewer than {MIN_POSITIVES} expected positives or negatives, or without observed ones"
             notes.append(f"Label frequencies that are not tested: {n_rare}, with {reason}.")
-        if np.isnan(self.expected[0].value):
-            notes.append("The metrics are unknown without observed positives and negatives of a label.")
-        elif any(np.isnan(metric.value) for metric in self.expected):
-            notes.append("The precision is unknown, because no labels are predicted.")
         return " ".join(notes)
 
     def tables(self, top: int | None = None) -> list[TextTable]:
-        """Return the tables of the expected metrics and of the shifts, each with at most `top` rows."""
-        expected = TextTable.from_records([metric._asdict() for metric in self.expected], "Expected metrics")
-        return [expected, *(shift.table(title, top) for title, shift in self.shifts.items() if shift.names)]
+        """Return the tables of the shifts, each with at most `top` rows."""
+        return [shift.table(title, top) for title, shift in self.shifts.items() if shift.names]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result in types that JSON supports; unknown numbers are None."""
@@ -126,7 +117,6 @@ class Monitoring:
             "n_samples": self.n_samples,
             "alarm": self.alarm,
             "summary": self.summary,
-            "expected metrics": [_known(metric._asdict()) for metric in self.expected],
             **shifts,
         }
 
@@ -137,11 +127,10 @@ def monitor(
     reference: Reference | None = None,
     *,
     false_alarm_rate: float = 0.05,
-    confidence: float = 0.9,
     feature_names: Sequence[str] | None = None,
     label_names: Sequence[str] | None = None,
 ) -> Monitoring:
-    """Estimate the metrics of a model on samples without labels, and test whether the samples have changed.
+    """Test whether samples without labels come from the distribution of the training data of a model.
 
     Three kinds of shifts are tested against the training data, each at a third of the false alarm rate, with the
     correction of Holm for the number of labels or features:
@@ -149,10 +138,8 @@ def monitor(
     - the frequency of each label, estimated by the EM algorithm, see `estimate_frequencies`;
     - the distribution of the scores of each label, by a linear model that was not fitted to the samples with which
       new samples are compared;
-    - the distribution of each feature; of words and categories, the fraction of samples that contain them.
-
-    The expected metrics are those of out-of-fold predictions of the training data, plus the difference that the scores
-    of this linear model predict, see `expected_metrics`. After an alarm, they are less reliable.
+    - the distribution of each feature; of words and categories, the fraction of samples that contain them; and that of
+      the number of features of a sample that are zero, which unseen words and categories increase.
 
     Parameters
     ----------
@@ -164,8 +151,6 @@ def monitor(
         Summary of the training data, by default the attribute `reference_` of the model. See `make_reference`.
     false_alarm_rate : float, default=0.05
         Probability of an alarm if nothing has changed.
-    confidence : float, default=0.9
-        Confidence level of the intervals of the expected metrics.
     feature_names, label_names : sequence of str, optional
         Names for the result, by default those of the model.
 
@@ -187,26 +172,26 @@ def monitor(
     >>> monitor(model, changed).features.table().rows[0][0]
     'feature 0'
     """
-    for name, value in (("false_alarm_rate", false_alarm_rate), ("confidence", confidence)):
-        if not 0 < value < 1:
-            raise ValueError(f"{name} must be in (0, 1), got {value!r}")
+    if not 0 < false_alarm_rate < 1:
+        raise ValueError(f"false_alarm_rate must be in (0, 1), got {false_alarm_rate!r}")
     level = false_alarm_rate / N_FAMILIES
     model, X, names = _open_pipeline(model, X, feature_names)
     reference = _find_reference(model) if reference is None else reference
-    features = _read_features(model, X, reference.edges.shape[1])
+    features = _read_features(model, X, reference.weights.shape[0])
     n_new = features.shape[0]
     scores = reference.scores.astype(float)
     new_scores = reference.linear_scores(features)
     if names is None:
         names = [f"feature {j}" for j in range(features.shape[1])]
+    names = [*map(str, names), "number of zeros"]
     default: Any = getattr(model, "label_names_", range(scores.shape[1]))
     labels = [str(name) for name in (default if label_names is None else label_names)]
     tests = frequency_test(logistic(scores), logistic(new_scores))
     unknown = [[np.nan], [np.nan], [1.0]]
-    old, new, p_frequencies = np.where(reference.evaluated, tests, unknown)
+    old, new, p_frequencies = np.where(reference.tested, tests, unknown)
     edges = np.quantile(scores, QUANTILES, axis=0, method="inverted_cdf")
     p_scores = distribution_test(count_below(scores, edges), len(scores), count_below(new_scores, edges), n_new)[0]
-    below = count_below(features, reference.edges)
+    below = count_below(append_zeros(features), reference.edges)
     compared = ~np.isnan(reference.edges)
     p_features, most = distribution_test(reference.below, reference.n_samples, below, n_new, compared)
     columns = np.arange(len(most))
@@ -215,10 +200,9 @@ def monitor(
     return Monitoring(
         n_samples=n_new,
         false_alarm_rate=false_alarm_rate,
-        expected=expected_metrics(new_scores, reference, confidence),
         label_frequencies=_shifts(labels, old, new, p_frequencies, level),
         scores=_shifts(labels, scores.mean(axis=0), new_scores.mean(axis=0), p_scores, level),
-        features=_shifts([str(name) for name in names], above, new_above, p_features, level),
+        features=_shifts(names, above, new_above, p_features, level),
     )
 
 

@@ -8,9 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from spmld._arrays import CACHE, features_to_numpy, row_slices
-from spmld.core.losses import logistic
 from spmld.labels import read_labels
-from spmld.monitoring.metric_estimates import estimate_metrics
 from spmld.noise import PooledCalibration
 from spmld.noise.calibration import has_both_classes
 
@@ -32,10 +30,11 @@ class Reference:
     ----------
     n_samples : int
         Number of training samples.
-    edges : ndarray of shape (n_quantiles, n_features)
+    edges : ndarray of shape (n_quantiles, n_features + 1)
         Distinct quantiles of each feature, NaN where there are fewer. Zero is the only one of a feature that is zero in
-        more than 90 % of the samples, such as a word.
-    below : ndarray of shape (n_quantiles, n_features)
+        more than 90 % of the samples, such as a word. The last column is of the number of zeros among the features of a
+        sample.
+    below : ndarray of shape (n_quantiles, n_features + 1)
         Number of samples that do not exceed the quantile.
     weights : csc_array of shape (n_features, n_labels)
         Weights of the linear scores that are compared, at most 500 for each label.
@@ -43,16 +42,8 @@ class Reference:
         Their offsets, with which the scores are log-odds.
     scores : ndarray of shape (n_scored, n_labels)
         Scores of at most 2,000 samples to which the weights were not fitted.
-    thresholds : ndarray of shape (n_labels,)
-        Scores above which the linear model predicts a label: for as many of these samples as the model.
-    evaluated : ndarray of bool of shape (n_labels,)
-        Labels whose predictions are evaluated: those with observed positives and negatives.
-    n_observed : float
-        Mean number of their observed entries.
-    metrics : ndarray of shape (2, n_metrics)
-        Metrics of out-of-fold predictions on the observed entries, and their variances, see `estimate_metrics`.
-    linear_metrics : ndarray of shape (2, n_metrics)
-        The same, as the linear scores of these samples predict them.
+    tested : ndarray of bool of shape (n_labels,)
+        Labels whose frequencies are tested: those with observed positives and negatives.
 
     Examples
     --------
@@ -65,11 +56,7 @@ class Reference:
     weights: Any
     offsets: _Floats
     scores: NDArray[np.float32]
-    thresholds: _Floats
-    evaluated: NDArray[np.bool_]
-    n_observed: float
-    metrics: _Floats
-    linear_metrics: _Floats
+    tested: NDArray[np.bool_]
 
     def linear_scores(self, X: Any) -> _Floats:
         """Return the log-odds of samples by the linear model.
@@ -79,11 +66,10 @@ class Reference:
         return _linear_scores(X, self.weights, self.offsets)
 
 
-def make_reference(X: Any, Y: Any, predicted: Any, *, coef: Any, held_out: NDArray[np.bool_]) -> Reference:
+def make_reference(X: Any, Y: Any, *, coef: Any, held_out: NDArray[np.bool_]) -> Reference:
     """Return the summary of training data to which new samples are compared.
 
-    `SelfPacedEnsemble` stores it as `reference_`. For other models, pass out-of-fold predictions, see
-    `spmld.model_selection.cross_val_predict`.
+    `SelfPacedEnsemble` stores it as `reference_`.
 
     Parameters
     ----------
@@ -91,8 +77,6 @@ def make_reference(X: Any, Y: Any, predicted: Any, *, coef: Any, held_out: NDArr
         Features of the training samples.
     Y : labels in any form accepted by `spmld.labels.read_labels`
         Labels of the training samples.
-    predicted : array-like of shape (n_samples, n_labels)
-        Out-of-fold predictions, 1 or True for positive ones.
     coef : ndarray of shape (n_labels, n_features)
         Coefficients of a linear model that was not fitted to the samples `held_out`. Its scores of these and of new
         samples have the same distribution if nothing has changed. Out-of-fold scores do not have the distribution of
@@ -108,18 +92,15 @@ def make_reference(X: Any, Y: Any, predicted: Any, *, coef: Any, held_out: NDArr
     >>> from spmld.datasets import make_planted
     >>> from spmld.monitoring import make_reference, monitor
     >>> data = make_planted(n_samples=900, n_labels=4, random_state=0)
-    >>> X, Y, held_out = data.X[::2], 1.0 * data.Y[::2], np.arange(450) % 2 == 0
+    >>> X, Y, held_out = data.X[::2], data.Y[::2], np.arange(450) % 2 == 0
     >>> model = MaskedLogistic().fit(X[~held_out], Y[~held_out])
-    >>> Y[~held_out] = np.nan  # their predictions are not out-of-fold
-    >>> reference = make_reference(X, Y, model.predict(X), coef=model.coef_, held_out=held_out)
+    >>> reference = make_reference(X, Y, coef=model.coef_, held_out=held_out)
     >>> monitor(model, data.X[1::2], reference).alarm
     False
     """
     X = features_to_numpy(X)
     X = X.tocsc() if sp.issparse(X) else np.asarray(X, dtype=float)
     signs = read_labels(Y).signs
-    predicted = np.asarray(predicted) == 1
-    edges = _find_edges(X)
     rest = np.flatnonzero(held_out)
     weights = _largest(np.asarray(coef, dtype=float).T)
     raw = _product(X[rest], weights)
@@ -131,32 +112,17 @@ def make_reference(X: Any, Y: Any, predicted: Any, *, coef: Any, held_out: NDArr
     offsets = calibration.transform(shift[None])[0]
     step = -(-len(rest) // MAX_SAMPLES)
     scores = _linear_scores(X[rest[::step]], weights, offsets)
-    evaluated = has_both_classes(signs)
-    used = (signs != 0) & evaluated
-    thresholds = _find_thresholds(scores, predicted.mean(axis=0))
+    counted = append_zeros(X)
+    edges = _find_edges(counted)
     return Reference(
         n_samples=X.shape[0],
         edges=edges,
-        below=count_below(X, edges),
+        below=count_below(counted, edges),
         weights=weights,
         offsets=offsets,
         scores=scores.astype(np.float32),
-        thresholds=thresholds,
-        evaluated=evaluated,
-        n_observed=float(used.sum() / max(evaluated.sum(), 1)),
-        metrics=estimate_metrics(signs > 0, predicted, used),
-        linear_metrics=estimate_metrics(
-            logistic(scores), scores > thresholds, np.broadcast_to(evaluated, scores.shape)
-        ),
+        tested=has_both_classes(signs),
     )
-
-
-def _find_thresholds(scores: _Floats, fractions: _Floats) -> _Floats:
-    """Return a threshold for each label, midway between two scores, with a fraction of the scores above it."""
-    end = np.full((1, scores.shape[1]), np.inf)
-    ascending = np.concatenate([-end, np.sort(scores, axis=0), end])
-    n_below = len(scores) - np.rint(len(scores) * fractions).astype(int)
-    return np.take_along_axis(ascending, np.stack([n_below, n_below + 1]), axis=0).mean(axis=0)
 
 
 def _largest(W: _Floats) -> Any:
@@ -175,6 +141,15 @@ def _product(X: Any, weights: Any) -> _Floats:
 
 def _linear_scores(X: Any, weights: Any, offsets: _Floats) -> _Floats:
     return (_product(X, weights) + offsets).astype(np.float32).astype(float)
+
+
+def append_zeros(X: Any) -> Any:
+    """Return the features and, as the last column, how many of those of a sample are zero.
+
+    A category, or a word, that is not in the training data has no feature of its own.
+    """
+    zeros = X.shape[1] - np.asarray((X != 0).sum(axis=1)).reshape(-1, 1)
+    return sp.hstack([X, sp.csr_array(zeros)], format="csc") if sp.issparse(X) else np.hstack([X, zeros])
 
 
 def count_below(X: Any, edges: _Floats) -> NDArray[np.int32]:

@@ -119,7 +119,9 @@ class PooledCalibration(Validated):
         noisy = None if rates is None else NoiseRates(*(np.broadcast_to(r, signs.shape)[rows, labels] for r in rates))
         likelihood = LOSSES["logistic"] if noisy is None else noisy.loss()
         entries = _Entries((score - mean) / scale, labels, targets, weight, likelihood, self.tol)
-        lines, self.log_likelihood_ = _fit_lines(entries, n_labels, float(np.log((n_positives + 1) / (n_negatives + 1))))
+        lines, self.log_likelihood_ = _fit_lines(
+            entries, n_labels, float(np.log((n_positives + 1) / (n_negatives + 1)))
+        )
         self.slopes_ = np.maximum(lines[:, 0] / scale, self.min_slope)
         self.intercepts_ = lines[:, 1] - self.slopes_ * mean
         return self

@@ -167,7 +167,9 @@ class _RateFit(NamedTuple):
     evidence: float
 
 
-def _fit_rate(scores: _Floats, signs: _Signs, direction: tuple[float, float], weights: _Floats | None = None) -> _RateFit:
+def _fit_rate(
+    scores: _Floats, signs: _Signs, direction: tuple[float, float], weights: _Floats | None = None
+) -> _RateFit:
     """Return the best rate of all labels in a direction (alpha, beta)."""
     points = summarize(scores, signs, weights)
     u, v = direction

@@ -136,17 +136,10 @@ class NoisyLogistic(Loss):
         in_score = scale * positive * negative
         return -in_score / xp.where(y > 0, p + TINY, -q - TINY), in_score**2 / (p * q + TINY**2)
 
-    def majorizer(self, y: Array, f: Array) -> tuple[Array, Array]:
-        """Return slope and curvature of a parabola that majorizes the loss and touches it at f."""
-        return LOSSES["logistic"].majorizer(self._soft_label(y, f), f)
-
-    def model(self, y: Array, f: Array) -> tuple[Array, Array]:
-        """Return the slope of the loss and a closer curvature."""
-        return LOSSES["logistic"].model(self._soft_label(y, f), f)
-
-    def _soft_label(self, y: Array, f: Array) -> Array:
-        """Return 2 t - 1."""
-        return 2 * (logistic(f) - self.slope(y, f)) - 1
+    def model(self, y: Array, f: Array, safe: bool = True) -> tuple[Array, Array]:
+        """Return slope and curvature of a model that touches the loss at f and, with `safe`, majorizes it."""
+        soft_label = 2 * (logistic(f) - self.slope(y, f)) - 1
+        return LOSSES["logistic"].model(soft_label, f, safe)
 
 
 def error_log_odds(log_odds: Array, signs: Array, rates: NoiseRates) -> Array:

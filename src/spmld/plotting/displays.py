@@ -13,6 +13,23 @@ from spmld._arrays import to_numpy
 from spmld._io import need
 from spmld.metrics.probabilities import reliability_curve
 
+# Okabe-Ito colors, which remain distinguishable with color blindness, followed by gray and brown.
+COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#999999", "#8C564B", "#000000", "#BCBD22")
+HIGHLIGHT = "#D55E00"
+
+
+def metric_label(name: str) -> str:
+    """Return the name of a metric as text for axes, headings and sentences.
+
+    Examples
+    --------
+    >>> from spmld.plotting.displays import metric_label
+    >>> metric_label("macro_auc")
+    'macro AUC'
+    """
+    return name.replace("_", " ").replace("auc", "AUC").replace("f1", "F1")
+
+
 _WEIGHTS = ("mean_weight_per_label", "mean_weight_per_component")
 
 

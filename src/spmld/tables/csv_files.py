@@ -77,10 +77,18 @@ def csv_blocks(
     The types of the columns are the same in all blocks: the file is read twice, first for the types. With `dtype`, one
     DataFrame has columns of this type.
     """
+    pandas = need("pandas")
     options = _reader_options(file, encoding, sep, decimal)
     options |= {} if dtype is None else {"dtype": dtype}
     try:
-        yield from _read_blocks(file, n_rows, encoding, options)
+        if n_rows is None:
+            with open_text(file, encoding) as lines:
+                yield pandas.read_csv(lines, **options)
+            return
+        with open_text(file, encoding) as lines, pandas.read_csv(lines, chunksize=n_rows, **options) as blocks:
+            options["dtype"] = options["dtype"] | _common_types(blocks)
+        with open_text(file, encoding) as lines, pandas.read_csv(lines, chunksize=n_rows, **options) as blocks:
+            yield from blocks
     except ValueError as error:
         if "EOF inside string" in str(error):
             with open_text(file, encoding) as lines:
@@ -89,30 +97,18 @@ def csv_blocks(
         raise
 
 
-def _read_blocks(file: Path, n_rows: int | None, encoding: str, options: dict[str, Any]) -> Iterator[Any]:
-    """Yield a CSV file as DataFrames, see `csv_blocks`."""
-    pandas = need("pandas")
-    if n_rows is None:
-        with open_text(file, encoding) as lines:
-            yield pandas.read_csv(lines, **options)
-        return
+def _common_types(blocks: Iterable[Any]) -> dict[str, type]:
+    """Return the types of the columns whose blocks have several, except truth values, which a block may lack."""
     types: dict[str, set[Any]] = {}
-    with open_text(file, encoding) as lines, pandas.read_csv(lines, chunksize=n_rows, **options) as blocks:
-        for block in blocks:
-            for name, dtype in block.dtypes.items():
-                types.setdefault(name, set()).add(dtype)
-    common = {name: _common_type(dtypes) for name, dtypes in types.items() if len(dtypes) > 1}
-    options["dtype"] |= {name: dtype for name, dtype in common.items() if dtype is not None}
-    with open_text(file, encoding) as lines, pandas.read_csv(lines, chunksize=n_rows, **options) as blocks:
-        yield from blocks
-
-
-def _common_type(dtypes: set[Any]) -> type | None:
-    """Return the type of a column whose blocks have several; None for truth values, which may be missing in a block."""
-    kinds = {getattr(dtype, "kind", "O") for dtype in dtypes}
-    if kinds <= set("iuf"):
-        return float
-    return None if kinds == {"b", "f"} else str
+    for block in blocks:
+        for name, dtype in block.dtypes.items():
+            types.setdefault(name, set()).add(dtype)
+    common: dict[str, type] = {}
+    for name, dtypes in types.items():
+        kinds = {getattr(dtype, "kind", "O") for dtype in dtypes}
+        if len(dtypes) > 1 and kinds != {"b", "f"}:
+            common[name] = float if kinds <= set("iuf") else str
+    return common
 
 
 def _reader_options(file: Path, encoding: str, sep: str | None, decimal: str | None) -> dict[str, Any]:

@@ -8,17 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spmld._validation import list_names
-from spmld.labels.separators import (
+from spmld.labels.tags import (
     SEPARATORS,
     Separator,
+    Tags,
     absent_separators,
     guess_separator,
+    read_tags,
     separators,
     show_separators,
     split_tags,
     unclear_separators,
 )
-from spmld.labels.tags import Tags, read_tags
 from spmld.labels.words import WORDS, clean_spelling, fold_spelling, fold_words, parse_float, word_to_number
 from spmld.tables.columns import column_kind
 from spmld.tables.numbers import NESTED

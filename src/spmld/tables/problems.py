@@ -66,7 +66,7 @@ class TableProblem:
         values: dict[str, list[str]] = {}
         for option, value in self.options:
             values.setdefault(option, []).append(value)
-        shown = " or ".join((_as_options if command_line else _as_argument)(*item) for item in values.items())
+        shown = " or ".join(_show_option(*item, command_line=command_line) for item in values.items())
         count = f"{self.count} of {self.total} " if self.total else f"{self.count} " if self.count else ""
         text = shorten(self.text)
         return f"{count}{text} ({shown})" if shown else f"{count}{text}"
@@ -129,18 +129,15 @@ class TableWarning(UserWarning):
         return self.problem.describe()
 
 
-def _as_argument(option: str, values: list[str]) -> str:
+def _show_option(option: str, values: list[str], *, command_line: bool) -> str:
+    """Return an option as it is written on the command line, or else as a keyword argument."""
+    shown = [shorten(value, MAX_VALUE) for value in values]
+    name = "label" if option == "labels" else option.replace("_", "-")
+    if command_line:
+        return f"--{name}" if option in _FLAGS else " ".join(f"--{name} {shlex.quote(value)}" for value in shown)
     if option in _FLAGS:
         return f"{option}=True"
-    shown = [shorten(value, MAX_VALUE) for value in values]
     return f"{option}={shown if option in LIST_OPTIONS and len(shown) > 1 else shown[0]!r}"
-
-
-def _as_options(option: str, values: list[str]) -> str:
-    name = "label" if option == "labels" else option.replace("_", "-")
-    if option in _FLAGS:
-        return f"--{name}"
-    return " ".join(f"--{name} {shlex.quote(shorten(value, MAX_VALUE))}" for value in values)
 
 
 def absent_columns(

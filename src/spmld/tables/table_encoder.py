@@ -21,7 +21,6 @@ from spmld._frames import to_pandas
 from spmld._io import need
 from spmld._validation import PositiveInt, Validated
 from spmld.tables import columns
-from spmld.tables.dates import date_formats, date_parts, to_dates
 from spmld.tables.numbers import NumberFormat, NumberTexts
 from spmld.tables.problems import ALLOW_MISSING, TableError, TableProblem, TableWarning, absent_columns
 
@@ -126,29 +125,26 @@ class TableEncoder(TransformerMixin, Validated):
         self
         """
         self._validate_params()
-        fitted = copy(self)
-        fitted._fit(_check_frame(X))
-        self.__dict__ = fitted.__dict__
-        return self
-
-    def _fit(self, frame: Any) -> None:
-        """Set the fitted attributes."""
-        self.kinds_: dict[str, str] = self._find_kinds(frame)
-        used = [name for name, kind in self.kinds_.items() if kind not in columns.IGNORED_KINDS]
+        frame = _check_frame(X)
+        fitted = copy(self)  # of an interrupted fit, nothing remains
+        fitted.kinds_ = self._find_kinds(frame)
+        used = [name for name, kind in fitted.kinds_.items() if kind not in columns.IGNORED_KINDS]
         if not used:
-            reasons = ", ".join(f"{name} ({kind})" for name, kind in self.kinds_.items())
+            reasons = ", ".join(f"{name} ({kind})" for name, kind in fitted.kinds_.items())
             raise ValueError(f"X must have at least one column of features, got {reasons or 'no columns'}")
-        self.feature_names_in_ = np.array(used, dtype=object)
-        self.n_features_in_ = len(used)
-        texts = [name for name in self._columns("number") if not columns.is_typed(frame[name])]
-        self.number_formats_ = {name: NumberTexts(frame[name], self.decimal).format for name in texts}
-        self.date_formats_ = {name: _date_details(frame[name], self.day_first) for name in self._columns("date")}
-        prepared, unreadable = self._prepare(frame)
+        fitted.feature_names_in_ = np.array(used, dtype=object)
+        fitted.n_features_in_ = len(used)
+        texts = [name for name in fitted._columns("number") if not columns.is_typed(frame[name])]
+        fitted.number_formats_ = {name: NumberTexts(frame[name], self.decimal).format for name in texts}
+        fitted.date_formats_ = {name: _date_details(frame[name], self.day_first) for name in fitted._columns("date")}
+        prepared, unreadable = fitted._prepare(frame)
         failed = [problem for problem in unreadable if self.strict or problem.count == problem.total]
         failed += columns.find_too_large(prepared)
         if failed:
             raise TableError([replace(p, options=(("category", p.column), ("drop", p.column))) for p in failed])
-        self.transformer_ = self._make_transformer(prepared, len(frame)).fit(prepared)
+        fitted.transformer_ = fitted._make_transformer(prepared, len(frame)).fit(prepared)
+        self.__dict__ = fitted.__dict__
+        return self
 
     def _find_kinds(self, frame: Any) -> dict[str, str]:
         """Return the kinds of the columns: those of the parameters, and those that are detected.
@@ -243,9 +239,9 @@ class TableEncoder(TransformerMixin, Validated):
                 arrays[name] = numbers.to_numpy()
             elif kind == "date":
                 forms, hours = self.date_formats_[name]
-                dates = to_dates(column, forms)
+                dates = columns.to_dates(column, forms)
                 unreadable += columns.find_unreadable(column, dates, kind)
-                arrays |= date_parts(dates, name, hours=hours)
+                arrays |= columns.date_parts(dates, name, hours=hours)
             elif kind == "category":
                 arrays[name] = columns.to_categories(column).to_numpy(dtype=object)
             else:
@@ -289,8 +285,8 @@ def _check_frame(X: Any) -> Any:
 def _date_details(column: Any, day_first: bool) -> tuple[list[str], bool]:
     is_date = getattr(column.dtype, "kind", "O") == "M"
     values = column.dropna()
-    forms = ["ISO8601"] if is_date else date_formats(columns.without_missing_words(values), day_first=day_first)
-    dates = to_dates(values, forms).dropna()
+    forms = ["ISO8601"] if is_date else columns.date_formats(columns.without_missing_words(values), day_first=day_first)
+    dates = columns.to_dates(values, forms).dropna()
     return forms, bool((dates != dates.dt.normalize()).any())
 
 

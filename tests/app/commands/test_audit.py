@@ -32,12 +32,13 @@ def test_tab_separated_tables_and_csv_file(folder):
     status, out, err = run_audit(folder, "songs.csv", "--top", "3", "--out", "issues.csv")
     assert status == 0, err
     lines = [line.split("\t") for line in out.splitlines()]
-    assert lines[0] == ["sample", "label", "given", "probability", "error_probability", "kind"]
-    assert all(line[1] in NAMES and line[5] in ("false positive", "false negative") for line in lines[1:4])
+    assert lines[0] == ["sample", "label", "given", "kind", "label_quality"]
+    assert all(line[1] in NAMES and line[3] in ("present", "absent") for line in lines[1:4])
     assert lines[4] == [""]
     assert lines[5][:2] == ["label", "observed"]
     assert {line[0]: line[1] for line in lines[6:]} == {"sad": "100", "calm": "120", "loud": "120", "quiet": "120"}
-    assert re.search(r"^120 samples and 4 labels: of 460 observed entries, \d+ to \d+ are wrong", err, re.MULTILINE)
+    summary = r"^120 samples and 4 labels: of 460 observed entries, 0 to \d+ are errors that these features could"
+    assert re.search(summary, err, re.MULTILINE)
     with (folder / "issues.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 460
@@ -54,9 +55,21 @@ def test_trusted_labels_are_not_listed_as_errors(folder):
     status, out, err = run_audit(folder, "verified.csv", "--trusted", "verified", "--json", "--top", "460")
     assert status == 0, err
     issues = json.loads(out)["issues"]
-    assert {entry["error_probability"] for entry in issues if entry["sample"] < 50} == {0}
+    assert {entry["label_quality"] for entry in issues if entry["sample"] < 50} == {1}
     assert issues[0]["sample"] >= 50
-    assert issues[0]["error_probability"] > 0
+    assert issues[0]["label_quality"] < 1
+
+
+@pytest.mark.parametrize(("kind", "given"), [("present", "1"), ("absent", "0")])
+def test_the_list_of_one_kind(folder, kind, given):
+    status, out, err = run_audit(folder, "songs.csv", "--kind", kind, "--out", f"{kind}.csv")
+    assert status == 0, err
+    with (folder / f"{kind}.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {(row["kind"], row["given"]) for row in rows} == {(kind, given)}
+    qualities = [float(row["label_quality"]) for row in rows]
+    assert qualities == sorted(qualities)
+    assert [rows[0]["sample"], rows[0]["label"]] == out.splitlines()[1].split("\t")[:2]
 
 
 def test_json_and_another_method(folder):

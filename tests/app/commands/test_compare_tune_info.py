@@ -21,7 +21,7 @@ from spmld.model_selection import MultilabelStratifiedKFold
 from spmld.tables import TableEncoder
 from tests.app.commands.songs import write_songs
 
-tune_command = import_module("spmld.app.commands.tune")
+tune_command = import_module("spmld.app.commands.compare")
 
 
 @pytest.fixture

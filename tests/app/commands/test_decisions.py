@@ -8,8 +8,10 @@ import pandas as pd
 import pytest
 
 import spmld
-from spmld.app.commands.methods import METHODS, build, with_decision
+from spmld.app.commands.fitting import METHODS, build, with_decision
+from spmld.ensemble import hierarchical_ensemble
 from spmld.estimators import ThresholdClassifier
+from spmld.labels import Hierarchy
 from spmld.metrics import macro_auc, macro_f1
 
 NAMES = ["a", "b", "c", "d"]
@@ -71,6 +73,14 @@ def test_methods_with_and_without_a_decision_rule():
     only = np.array([[1.0, np.nan]])  # nothing to calibrate on
     assert type(with_decision(build("MaskedLogistic", {}, 0), None, 0, only)) is spmld.MaskedLogistic
     assert with_decision(build("SelfPacedEnsemble", {}, 0), 0.3, 0, Y).decision == 0.3
+
+
+def test_the_ensemble_of_a_hierarchy_has_its_defaults_and_the_parameters_of_the_user():
+    params = {"scoring": "coverage", "n_landmarks": 20}
+    hierarchy = Hierarchy([(0, 1)])
+    model = with_decision(build("SelfPacedEnsemble", params, 7), 0.3, 7, np.eye(2), hierarchy).estimator
+    assert repr(model) == repr(hierarchical_ensemble(**params, decision=0.3, random_state=7))
+    assert model.n_trees[-1] == 800
 
 
 def test_a_held_out_estimate_that_fails_keeps_the_model(cli, files, monkeypatch):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from spmld.app.commands.methods import METHODS
+from spmld.app.commands.fitting import METHODS
 from spmld.datasets import Dataset, write_dataset
 from tests.app.commands.songs import FEATURES, LABELS, TEST, run, songs, write_songs
 

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from spmld import MaskedLogistic
-from spmld.app.commands.fitting import fit_model
-from spmld.app.commands.methods import build, with_decision
+from spmld.app.commands.fitting import build, fit_model, with_decision
 from spmld.datasets import Dataset, write_dataset
 from spmld.export import Checkpoint
 from tests.app.commands.songs import TEST, songs

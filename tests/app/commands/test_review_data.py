@@ -19,7 +19,7 @@ from spmld.app.commands.review_data import (
     open_editable,
     open_samples,
 )
-from spmld.app.review.label_forms import TagColumn
+from spmld.app.review.applying import TagColumn
 from spmld.audit import find_label_issues
 from spmld.datasets import Dataset, make_planted, write_dataset
 from spmld.tables import TableRoles

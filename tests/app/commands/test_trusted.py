@@ -9,8 +9,8 @@ import pytest
 
 import spmld
 from spmld.app.commands import main
+from spmld.app.commands.fitting import METHODS, build
 from spmld.app.commands.loading import Source, _match_samples
-from spmld.app.commands.methods import METHODS, build
 from spmld.datasets import Dataset, make_planted, read_dataset, write_dataset
 from spmld.tables import TableWarning
 from tests.app.commands.songs import FEATURES, LABELS

@@ -78,17 +78,21 @@ def test_probabilities_and_rates_have_no_exponent():
     rates = {"false_positive_rate": 8.9e-6, "false_negative_rate": 0.0}
     model = SelfPacedEnsemble(views=("linear",), Cs=(1.0,), **rates, random_state=0).fit(samples, labels)
     page = Page(model_report(model, samples, labels))
-    assert page.tables["Most likely errors"][0]["probability"] == "<0.0001"
+    assert page.tables["Labels that are present and unlikely"][0]["label_quality"] == "<0.0001"
     assert "false positives and false negatives: <0.0001 and 0.0000" in page.text
 
 
 def test_label_errors_and_missing_labels_are_those_of_the_library(html, spmld):
     page = Page(html)
-    issues = find_label_issues(None, X_TRAIN, Y_TRAIN, random_state=0).table(20)
-    found = pd.DataFrame(page.tables["Most likely errors"])
-    assert found["sample"].tolist() == issues["sample"].astype(str).tolist()
-    assert found.label.tolist() == issues.label.tolist()
-    np.testing.assert_allclose(found.error_probability.astype(float), issues.error_probability, rtol=5e-3, atol=5e-5)
+    issues = find_label_issues(None, X_TRAIN, Y_TRAIN, random_state=0)
+    for kind, title in (("present", "present and unlikely"), ("absent", "absent and likely")):
+        expected = issues.table(20, kind=kind)
+        found = pd.DataFrame(page.tables[f"Labels that are {title}"])
+        assert found["sample"].tolist() == expected["sample"].astype(str).tolist()
+        assert found.label.tolist() == expected.label.tolist()
+        np.testing.assert_allclose(
+            found.label_quality.str.lstrip("<").astype(float), expected.label_quality, rtol=5e-3, atol=1e-4
+        )
     completion = spmld.complete(X_TRAIN, Y_TRAIN)
     missing = np.isnan(Y_TRAIN.to_numpy())
     add = missing & (completion.labels.to_numpy() == 1)
@@ -188,7 +192,7 @@ def test_classifiers_with_a_list_of_probabilities(model):
 def test_samples_have_the_names_of_the_frame():
     labels = pd.DataFrame(Y, index=[f"song {i}" for i in range(len(Y))])
     page = Page(model_report(LabelPrior().fit(X_TRAIN, DATA.Y[::2]), X, labels))
-    assert page.tables["Most likely errors"][0]["sample"].startswith("song ")
+    assert page.tables["Labels that are present and unlikely"][0]["sample"].startswith("song ")
 
 
 def test_one_label_is_enough():

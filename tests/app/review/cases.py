@@ -19,11 +19,11 @@ EVIL = "<script>document.title = 'taken'</script><img src=https://example.org/x 
 FEATURES = ("loud", "fast", "long")
 
 
-def make_issues(log_odds, error_log_odds, signs, names):
+def make_issues(log_odds, quality_log_odds, signs, names):
     """Return the result of an audit with these scores."""
-    ranges = np.zeros((len(names), 2)), (0.0, 0.0)
+    limits = np.full(len(names), 1e9), (0.0, 1e9)
     return LabelIssues(
-        log_odds, error_log_odds, *ranges, False, None, signs, np.array([0, 1]), names, list(range(len(signs)))
+        log_odds, quality_log_odds, *limits, False, None, signs, np.array([0, 1]), names, list(range(len(signs)))
     )
 
 
@@ -33,8 +33,8 @@ def make_session(store, n=50, l=4, names=None, texts=None, reviewer="ann", featu
     names = names or [f"label {j}" for j in range(l)]
     texts = texts or [f"words of song {i}" for i in range(n)]
     signs = rng.integers(-1, 2, size=(n, len(names)))
-    errors = np.where(signs != 0, rng.normal(size=signs.shape), np.nan)
-    issues = make_issues(rng.normal(size=signs.shape), errors, signs, list(names))
+    quality = np.where(signs != 0, rng.normal(size=signs.shape), np.nan)
+    issues = make_issues(rng.normal(size=signs.shape), quality, signs, list(names))
     X = rng.normal(size=(n, 3))
     quoted = ['"' + text.replace('"', '""') + '"' for text in texts]
     lines = [[text, *(f"{value:.3f}" for value in x)] for text, x in zip(quoted, X, strict=True)]
@@ -45,7 +45,7 @@ def make_session(store, n=50, l=4, names=None, texts=None, reviewer="ann", featu
     samples = TableSamples(table, [], id=None if ids is None else "id")
     evidence = Evidence(X, signs, list(features))
     return ReviewSession(
-        make_queue(issues, min_gain=0), store, samples, evidence, reviewer=reviewer, title="songs.csv", **options
+        make_queue(issues, min_priority=0), store, samples, evidence, reviewer=reviewer, title="songs.csv", **options
     )
 
 

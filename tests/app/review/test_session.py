@@ -60,13 +60,13 @@ def test_conflicts_are_shown_again_until_they_are_resolved(tmp_path, overlap):
 def test_only_entries_before_the_first_open_one_of_a_random_sample_are_counted(tmp_path):
     with AnnotationStore(tmp_path / "review.sqlite") as store:
         session = make_session(store)
-        queue = session.queue[session.queue.kind == "suspicious"][::-1]  # not by gain
+        queue = session.queue[session.queue.kind.isin(["present", "absent"])][::-1]  # not by priority
         session = type(session)(queue, store, session.samples, None, reviewer="ann")
         entries, right = queue.index.tolist(), queue.given.tolist()
         wrong = [{"present": "absent", "absent": "present"}[answer] for answer in right]
         assert session.checked() == []
         assert session.upcoming(3) == entries[:3]
-        session.decide(entries[5], wrong[5])  # such as in an earlier review, because it is suspicious
+        session.decide(entries[5], wrong[5])  # such as in an earlier review, because it is unlikely
         assert session.checked() == []
         for entry, answer in zip(entries, [right[0], wrong[1], "unsure", "skip"], strict=False):
             session.decide(entry, answer)

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spmld.app.review import Annotation, apply_annotations, open_table
+from spmld.app.review.applying import LabelFields, TagColumn
 from spmld.app.review.editable_tables import CsvTable, JsonTable
-from spmld.app.review.label_forms import LabelFields, TagColumn
 from spmld.app.review.samples import TableSamples
 from spmld.labels import read_tags
 

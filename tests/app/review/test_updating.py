@@ -30,8 +30,8 @@ def test_decided_entries_are_corrected_and_never_shown_again(case):
     decided = annotations != 0
     assert (updated.signs[decided] == annotations[decided]).all()
     assert (updated.signs[~decided] == 2 * Y[~decided] - 1).all()
-    assert not decided.flat[make_queue(updated, min_gain=0).index].any()
-    assert not updated.error_probability[decided].any()
+    assert not decided.flat[make_queue(updated, min_priority=0).index].any()
+    assert (updated.label_quality[decided] == 1).all()
 
 
 def test_the_rest_of_the_queue_improves(case):

@@ -9,7 +9,15 @@ from spmld._table import TableCell, TextTable, format_rate
 from spmld.annotators import Consensus
 from spmld.app.commands import options
 from spmld.app.commands.loading import Source
-from spmld.app.commands.printing import DIGITS, Output, print_json, print_message, print_table, progress_bar
+from spmld.app.commands.printing import (
+    DIGITS,
+    output_format,
+    print_json,
+    print_message,
+    print_table,
+    progress_bar,
+    write_tables,
+)
 from spmld.datasets import Dataset
 
 UNCERTAIN = 0.9
@@ -40,7 +48,7 @@ def annotators(data: Source, top: int, out: str | None, as_json: bool, force: bo
     """
     from spmld.annotators import find_consensus, fit_consensus
 
-    output = Output.from_options(out, False, force)
+    kind = output_format(out, False, force)
     dataset = data.load_part()
     answers = dataset.answers
     has_features = dataset.X.shape[1] > 0
@@ -54,7 +62,7 @@ def annotators(data: Source, top: int, out: str | None, as_json: bool, force: bo
     with progress_bar(None, "consensus of the annotators"):
         consensus = fit_consensus(dataset.X, answers) if has_features else find_consensus(answers)
     if out is not None:
-        output.write([_consensus_table(consensus, dataset)])
+        write_tables([_consensus_table(consensus, dataset)], out, kind)
     summary = _summarize(consensus)
     quality = consensus.annotator_quality()
     quality.sort(key=lambda row: -row["error_rate"])

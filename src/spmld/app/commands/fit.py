@@ -1,6 +1,7 @@
 """``spmld fit``: fit a model, write it to a file, and print its quality and what to do next."""
 
 import shlex
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -10,20 +11,25 @@ from sklearn.pipeline import make_pipeline
 
 from spmld._table import format_number, format_rate
 from spmld._validation import plural
+from spmld.annotators.mixture import annotated_labels
 from spmld.app.commands import options
-from spmld.app.commands.fitting import fit_model, metric_title, quality_metrics, save_model, stored_fits, with_consensus
-from spmld.app.commands.loading import Source, frames
-from spmld.app.commands.methods import (
+from spmld.app.commands.fitting import (
     NOISE_RATES,
     base_estimator,
     build,
     check_decision,
+    fit_model,
+    metric_title,
     parse_decision,
     parse_params,
+    quality_metrics,
+    save_model,
+    stored_fits,
     with_decision,
     without_decision,
 )
-from spmld.app.commands.printing import list_columns, print_json, print_message
+from spmld.app.commands.loading import Source, frames
+from spmld.app.commands.printing import check_output_path, list_columns, print_json, print_message, progress_bar
 from spmld.datasets import Dataset
 
 QUALITY_FOLDS = 3
@@ -35,9 +41,13 @@ BASELINES = ("label prior", "logistic regression")
 @click.command()
 @options.source_options("data", part="train", trusted=True, annotator=False)
 @options.out_option("MODEL", "Model file to write, such as model.skops.", required=True)
-@options.method_options
+@options.force_option
+@options.fitted_method_option
+@options.params_option
+@options.seed_option("Seed for the method.")
 @options.decision_option
-@options.label_decision_options
+@options.several("--precision", "precisions", "[LABEL=]NUMBER", "Guarantee the precision of a label, or of all labels")
+@options.several("--threshold", "thresholds", "LABEL=NUMBER", "Predict a label if its probability is above a threshold")
 @click.option(
     "--held-out/--no-held-out",
     default=True,
@@ -50,6 +60,7 @@ BASELINES = ("label prior", "logistic regression")
 def fit(
     data: Source,
     out: str,
+    force: bool,
     method: str,
     params: tuple[str, ...],
     seed: int,
@@ -82,6 +93,7 @@ def fit(
       spmld fit answers.csv --annotator person --id song_id -o songs.skops
       spmld fit songs.csv --tags tags --hierarchy genres.csv -o songs.skops
     """
+    check_output_path(out, force)
     settings = parse_params(params)
     decision = parse_decision(decision, precisions, thresholds)
     if decision is not None and "decision" in settings:
@@ -91,7 +103,7 @@ def fit(
     settings |= {"keep_data": True} if keep_data else {}
     model = build(method, settings, seed, trusted=data.trusted is not None)
     check_decision(model, decision)
-    dataset, weights = with_consensus(data.load_part())
+    dataset, weights = _with_consensus(data.load_part())
     if keep_data and (dataset.hierarchy is not None or dataset.answers is not None):
         kind = "--annotator" if dataset.hierarchy is None else "a hierarchy"
         raise ValueError(f"--keep-data cannot be combined with {kind}; fit a model to all samples instead of an update")
@@ -104,6 +116,17 @@ def fit(
         print_json({"model": out, **summary})
     else:
         print_message("\n".join(_describe_fit(model, out, data, dataset, summary)))
+
+
+def _with_consensus(data: Dataset) -> tuple[Dataset, Any]:
+    """Return the data with the consensus of the annotators as labels, and entry weights, None without annotators."""
+    if data.answers is None:
+        return data, None
+    if data.X.shape[1] == 0:
+        raise ValueError("no column is left for features; at least one feature column is required")
+    with progress_bar(None, "consensus of the annotators"):
+        labels, weights = annotated_labels(data.X, data.answers)
+    return replace(data, Y=np.where(labels.signs == 0, np.nan, labels.signs > 0)), weights
 
 
 def _held_out_quality(model: Any, data: Dataset, seed: int, weights: Any = None) -> dict[str, dict[str, float]]:

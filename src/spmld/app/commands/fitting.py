@@ -1,8 +1,10 @@
-"""Fitting with a progress bar and a checkpoint, metrics of held-out scores, and saving the model with a summary."""
+"""Methods of the commands, from a name and parameters to a fitted model in a file: decisions, progress, checkpoint."""
 
+import json
+import math
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
@@ -10,32 +12,236 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
+import spmld
 import spmld.export
-from spmld._validation import plural
-from spmld.annotators.mixture import annotated_labels
+from spmld._io import shorten
+from spmld._validation import did_you_mean, plural
 from spmld.app.commands.loading import Source, frames
-from spmld.app.commands.methods import NOISE_RATES, base_estimator
 from spmld.app.commands.printing import print_message, progress_bar
 from spmld.datasets import Dataset
 from spmld.datasets.frames import identifier_text
+from spmld.ensemble import hierarchical_ensemble
 from spmld.estimators import ThresholdClassifier
 from spmld.estimators.progress import max_iterations
+from spmld.labels import Hierarchy
 from spmld.metrics import label_ranking_average_precision, macro_auc, ranking_loss
 
 SUMMARY_DIGITS = 6
 """Number of decimals in the summary of a model."""
-_TITLES = {"label_ranking_average_precision": "average precision", "macro_auc": "AUC"}
+_GLOCAL = {"feature_ridge": (0.01, 10.0, "log"), "coupling": (0.03, 3.0, "log"), "ridge": (0.003, 0.3, "log")}
+METHODS: dict[str, dict[str, Any]] = {
+    "SelfPacedEnsemble": {
+        "label_graph_penalty": (0.1, 10.0, "log"),
+        "dependency_weight": (0.0, 1.0),
+        "keep_fraction": ["auto", 1.0],
+    },
+    "SPMLD": _GLOCAL,
+    "SPMLD.paper": {},
+    "GLOCAL": _GLOCAL,
+    "LEML": {"alpha": (0.01, 100.0, "log")},
+    "MLLRC": {"alpha": (1.0, 1000.0, "log"), "nuclear_penalty": (1.0, 1000.0, "log")},
+    "MaskedLogistic": {"C": (0.001, 100.0, "log")},
+    "MaskedRidge": {"alpha": (0.01, 1000.0, "log")},
+    "MaskedBoosting": {"n_estimators": (50, 800, "log"), "max_depth": (2, 12), "learning_rate": (0.03, 0.3, "log")},
+    "MaskedForest": {"min_samples_leaf": (1, 20, "log"), "max_features": (0.05, 1.0, "log")},
+    "PerLabelClassifier": {},
+    "SelfPacedClassifier": {"groups": ["label_polarity", "label", "all"]},
+    "LabelPrior": {"smoothing": (0.1, 10.0, "log")},
+}
+"""Methods of the commands, with the default search spaces of `spmld tune`."""
+
+_PARAM = "KEY=VALUE, such as C=0.1"
+CALIBRATION_FOLDS = 3
+"""Number of folds for the calibration of a method without a decision rule."""
+NOISE_RATES = ("false_positive_rate", "false_negative_rate")
+_CONSTANTS = {"true": True, "false": False, "none": None}
 
 
-def with_consensus(data: Dataset) -> tuple[Dataset, Any]:
-    """Return the data with the consensus of the annotators as labels, and entry weights, None without annotators."""
-    if data.answers is None:
-        return data, None
-    if data.X.shape[1] == 0:
-        raise ValueError("no column is left for features; at least one feature column is required")
-    with progress_bar(None, "consensus of the annotators"):
-        labels, weights = annotated_labels(data.X, data.answers)
-    return replace(data, Y=np.where(labels.signs == 0, np.nan, labels.signs > 0)), weights
+def parse_params(texts: Sequence[str]) -> dict[str, Any]:
+    """Parse parameters of the form ``key=value``.
+
+    Examples
+    --------
+    >>> from spmld.app.commands.fitting import parse_params
+    >>> parse_params(["C=0.1", "loss=squared", "fit_intercept=false", "tol=none"])
+    {'C': 0.1, 'loss': 'squared', 'fit_intercept': False, 'tol': None}
+    """
+    params: dict[str, Any] = {}
+    for text in texts:
+        key, value = split_option(text, "--param", _PARAM)
+        if key in params:
+            raise ValueError(f"--param {key} must be passed only once, got two values")
+        params[key] = parse_value(value)
+    return params
+
+
+def parse_value(text: str) -> Any:
+    """Parse a number, true, false, none or JSON; return any other text unchanged.
+
+    Examples
+    --------
+    >>> from spmld.app.commands.fitting import parse_value
+    >>> parse_value("1e-3"), parse_value("None"), parse_value("squared")
+    (0.001, None, 'squared')
+    """
+    if text.lower() in _CONSTANTS:
+        return _CONSTANTS[text.lower()]
+    for parse in (json.loads, float):  # JSON does not support numbers such as .5
+        try:
+            return parse(text)
+        except RecursionError:
+            raise ValueError(f"JSON is nested too deeply: {shorten(text, 80)}") from None
+        except ValueError:
+            continue
+    return text
+
+
+def build(method: str, params: dict[str, Any], seed: int, *, trusted: bool = False) -> Any:
+    """Return the unfitted estimator of a method; with `trusted`, raise ValueError if it ignores verified entries.
+
+    Examples
+    --------
+    >>> from spmld.app.commands.fitting import build
+    >>> build("MaskedForest", {"max_features": 0.3}, seed=1)
+    MaskedForest(max_features=0.3, random_state=1)
+    """
+    name, _, preset = method.partition(".")
+    make = getattr(spmld, name)
+    model = (getattr(make, preset) if preset else make)()
+    accepted = model.get_params()
+    if unknown := [key for key in params if key not in accepted]:
+        names = sorted(model.get_params(deep=False))
+        hint = did_you_mean(unknown[0], names)
+        raise ValueError(f"{method} has no parameter {unknown[0]!r}; its parameters are {', '.join(names)}{hint}")
+    model.set_params(**({"random_state": seed} if "random_state" in accepted else {}) | params)
+    if trusted and not model.uses_trusted():
+        raise ValueError(
+            "--trusted needs a method that models wrong labels, SelfPacedEnsemble, or MaskedLogistic or MaskedBoosting "
+            f"with --param false_positive_rate, got {method}, which gives all observed labels equal weight; leave out "
+            "the column with --drop"
+        )
+    return model
+
+
+def models_noise(model: Any) -> bool:
+    """Return whether an estimator models wrong labels, so that its probabilities are those of the true labels."""
+    return isinstance(model, spmld.SelfPacedEnsemble) or any(np.any(getattr(model, rate, 0)) for rate in NOISE_RATES)
+
+
+def parse_decision(
+    decision: str | float | None, precisions: Sequence[str], thresholds: Sequence[str]
+) -> str | float | dict[str, Any] | None:
+    """Return the decision of --decision, or those for single labels of --precision and --threshold.
+
+    Examples
+    --------
+    >>> from spmld.app.commands.fitting import parse_decision
+    >>> parse_decision(None, ["sad=0.9"], ["rock=0.7"])
+    {'sad': 'precision>=0.9', 'rock': 0.7}
+    """
+    single: dict[str, Any] = {}
+    if len(precisions) == 1 and not thresholds and decision is None and is_number(parse_value(precisions[0])):
+        return f"precision>={precisions[0]}"
+    for option, texts in (("--precision", precisions), ("--threshold", thresholds)):
+        for text in texts:
+            label, _, value = (part.strip() for part in text.rpartition("="))
+            number = parse_value(value)
+            if not label or not is_number(number) or not (0 < number < 1 or (number == 1 and texts is precisions)):
+                raise ValueError(f"{option} must have the form LABEL=NUMBER, such as sad=0.9, got {text!r}")
+            if label in single:
+                raise ValueError(f"--precision and --threshold must name each label once, got {label} twice")
+            single[label] = f"precision>={value}" if texts is precisions else number
+    if single and decision is not None:
+        raise ValueError(
+            "--decision cannot be combined with --precision and --threshold; the labels that they do not name are "
+            "predicted as with --decision f1"
+        )
+    return single or decision
+
+
+def with_decision(model: Any, decision: Any, seed: int, Y: Any, hierarchy: Hierarchy | None = None) -> Any:
+    """Return a model that predicts labels by a decision rule, the value of --decision or "f1".
+
+    Methods without a parameter `decision` predict labels with scores above 0. A regularized model has few of them, even
+    if it ranks samples well, so that such methods are calibrated and get a decision rule by `ThresholdClassifier`.
+    By default, methods that model wrong labels are unchanged, since calibration would fit the wrong labels, and all
+    methods are unchanged if the observed labels in `Y` are all positive or all negative. With a hierarchy, predictions
+    agree with it, and methods without a parameter `decision` are not calibrated.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.app.commands.fitting import build, with_decision
+    >>> with_decision(build("MaskedRidge", {}, 0), "macro_f1", 0, np.eye(2))
+    ThresholdClassifier(cv=3, decision='macro_f1', estimator=MaskedRidge(),
+                        random_state=0)
+    """
+    if hierarchy is not None:
+        return _with_hierarchy(model, decision, hierarchy)
+    if "decision" in model.get_params():
+        return model if decision is None else model.set_params(decision=decision)
+    calibrated = (Y > 0).any() and (Y <= 0).any() and not models_noise(model)
+    if decision == "none" or (decision is None and not calibrated):
+        return model
+    return ThresholdClassifier(model, decision=decision or "f1", cv=CALIBRATION_FOLDS, random_state=seed)
+
+
+def _with_hierarchy(model: Any, decision: Any, hierarchy: Hierarchy) -> Any:
+    """Return a model whose predictions agree with a hierarchy, or raise ValueError if the decision does not.
+
+    Of the ensemble, parameters with their default value become those of `hierarchical_ensemble`.
+    """
+    if isinstance(decision, dict) or str(decision).startswith("precision"):
+        raise ValueError(
+            "--precision and --threshold cannot be combined with a hierarchy, in which labels are predicted with their "
+            "ancestors; pass a threshold for all labels, such as --decision 0.7"
+        )
+    if "decision" in model.get_params():
+        if decision is not None:
+            model.set_params(decision=decision)
+    elif decision not in (None, "none"):
+        name = type(model).__name__
+        raise ValueError(f"--decision cannot be combined with a hierarchy and {name}; use SelfPacedEnsemble instead")
+    if isinstance(model, spmld.SelfPacedEnsemble):
+        default = spmld.SelfPacedEnsemble().get_params()
+        model = hierarchical_ensemble(**{key: x for key, x in model.get_params().items() if x != default[key]})
+    return spmld.HierarchicalClassifier(model, hierarchy)
+
+
+def check_decision(model: Any, decision: Any) -> None:
+    """Raise ValueError if --decision cannot be used with the model."""
+    name = type(model).__name__
+    if decision == "none" and "decision" in model.get_params():
+        raise ValueError(f"--decision none needs a method without a decision rule, got {name}; pass 0.5 instead")
+    if decision not in (None, "none") and "decision" not in model.get_params() and models_noise(model):
+        raise ValueError(
+            f"--decision cannot be combined with the noise rates of {name}, since decisions are calibrated on observed "
+            "labels; choose labels with --threshold or --top-k of spmld predict"
+        )
+
+
+def without_decision(model: Any) -> Any:
+    """Return a model from `with_decision` without the decision rule of `ThresholdClassifier`."""
+    return base_estimator(model) if isinstance(model, ThresholdClassifier) else model
+
+
+def base_estimator(model: Any) -> Any:
+    """Return the base estimator of a model from `with_decision`, fitted if the model is fitted."""
+    wrapped = isinstance(model, ThresholdClassifier | spmld.HierarchicalClassifier)
+    return getattr(model, "estimator_", model.estimator) if wrapped else model
+
+
+def split_option(text: str, option: str, form: str) -> tuple[str, str]:
+    """Return the key and the value of an option of the form ``key=value``."""
+    key, equals, values = (part.strip() for part in text.partition("="))
+    if not key or not equals or (not values and form != _PARAM):
+        raise ValueError(f"{option} must have the form {form}, got {text!r}")
+    return key, values
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a parsed value is a finite number."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def fit_model(model: Any, data: Dataset, method: str, entry_weight: Any = None) -> float:
@@ -50,11 +256,10 @@ def fit_model(model: Any, data: Dataset, method: str, entry_weight: Any = None) 
     total = max_iterations(base)
     # Most fits end before the maximum number of iterations, so the time left on the bar is an upper bound.
     with progress_bar(None if total is None else total * fits, f"fitting {method}") as advance:
-        if total is None:
-            model.fit(X, Y, **options)
-        else:
+        if total is not None:
             base.set_params(callback=lambda record: advance(""))
-            model.fit(X, Y, **options)
+        model.fit(X, Y, **options)
+        if total is not None:
             for estimator in (base, base_estimator(model)):
                 estimator.set_params(callback=None)
     return time.perf_counter() - start
@@ -77,7 +282,8 @@ def metric_title(name: str) -> str:
     >>> metric_title("macro_auc"), metric_title("ranking_loss")
     ('AUC', 'ranking loss')
     """
-    return _TITLES.get(name, name.replace("_", " "))
+    titles = {"label_ranking_average_precision": "average precision", "macro_auc": "AUC"}
+    return titles.get(name, name.replace("_", " "))
 
 
 def save_model(

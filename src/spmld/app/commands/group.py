@@ -12,7 +12,7 @@ _COMMANDS = {
     "update": "Update a model with new samples, corrected labels or new labels.",
     "predict": "Predict the labels of new samples.",
     "evaluate": "Compute the metrics of a model.",
-    "monitor": "Estimate metrics without labels, and find shifts.",
+    "monitor": "Find shifts of data without labels.",
     "export": "Write a model for other programs, to ONNX.",
     "complete": "List the missing labels that are most likely positive, or fill them in.",
     "compare": "Compare several methods by cross-validation.",
@@ -26,7 +26,14 @@ _COMMANDS = {
     "info": "Print versions and devices, or the content of a model file.",
 }
 
-_MODULES = {"evaluate": "predict", "audit": "labels", "complete": "labels"}
+_MODULES = {
+    "evaluate": "predict",
+    "audit": "labels",
+    "complete": "labels",
+    "tune": "compare",
+    "export": "info",
+    "correct": "review",
+}
 """Modules of the commands that are not in the module of the same name."""
 
 
@@ -37,20 +44,15 @@ class _LazyGroup(click.Group):
         return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Return a command; the error for an unknown one suggests the closest."""
         if name not in _COMMANDS:
-            return None
-        return getattr(importlib.import_module(f"spmld.app.commands.{_MODULES.get(name, name)}"), name)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command; the error for an unknown one suggests the closest."""
-        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+            if ctx.resilient_parsing or name.startswith("-"):
+                return None
             from spmld._validation import did_you_mean
 
-            hint = did_you_mean(args[0], _COMMANDS)
-            ctx.fail(f"unknown command {args[0]!r}{hint or '; the commands are ' + ', '.join(_COMMANDS)}")
-        return super().resolve_command(ctx, args)
+            hint = did_you_mean(name, _COMMANDS)
+            ctx.fail(f"unknown command {name!r}{hint or '; the commands are ' + ', '.join(_COMMANDS)}")
+        return getattr(importlib.import_module(f"spmld.app.commands.{_MODULES.get(name, name)}"), name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

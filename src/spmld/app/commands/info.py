@@ -1,10 +1,11 @@
-"""``spmld info``: print versions and devices, or the content of a model file."""
+"""``spmld info`` and ``spmld export``: print the content of a model file, or write it as an ONNX graph."""
 
 import inspect
 import os
 import platform
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 import click
@@ -12,7 +13,8 @@ import click
 import spmld
 from spmld._table import TextTable, format_number
 from spmld.app.commands import options
-from spmld.app.commands.printing import list_columns, list_first, print_result
+from spmld.app.commands.matching import open_model
+from spmld.app.commands.printing import check_output_path, list_columns, list_first, print_message, print_result
 from spmld.export import ModelInfo
 
 _LIBRARIES = (
@@ -111,3 +113,30 @@ def _to_text(value: Any) -> str:
         texts = [f"{_words(key)}{':' if nested else ''} {_to_text(item)}" for key, item in value.items()]
         return ("; " if nested else ", ").join(texts)
     return ", ".join(map(_to_text, value)) if isinstance(value, list) else format_number(value)
+
+
+@click.command()
+@click.argument("model")
+@options.out_option("FILE", "ONNX file to write, such as model.onnx.", required=True)
+@options.force_option
+@click.option("--locale", metavar="NAME", help="Locale of the runtime, for lower case.  [default: of this system]")
+@options.trust_type_option
+def export(model: str, out: str, force: bool, locale: str | None, trusted_types: tuple[str, ...]) -> None:
+    """Write MODEL, a file written by `spmld fit`, to ONNX, for programs without spmld.
+
+    The file has a graph with the outputs scores, probabilities and labels, for onnxruntime and other runtimes. It
+    begins with the columns of the table: numbers as floats, categories and text as strings.
+
+    \b
+    Example:
+      spmld export songs.skops -o songs.onnx
+    """
+    from spmld.export import export_onnx
+
+    check_output_path(out, force)
+    if Path(out).suffix.lower() != ".onnx":
+        raise ValueError(f"unknown file extension {Path(out).suffix!r} of {out}; supported: .onnx")
+    estimator, info = open_model(model, trusted_types)
+    names = None if info.encoded else info.feature_names
+    export_onnx(estimator, out, locale=locale, label_names=info.label_names, feature_names=names)
+    print_message(f"{out}: {info.estimator} with {info.n_labels} labels")

@@ -4,26 +4,29 @@ from typing import Any
 
 import click
 import numpy as np
+from numpy.typing import NDArray
 
 from spmld._io import writing
 from spmld._table import TextTable
 from spmld.app.commands import options
-from spmld.app.commands.fitting import fit_model
+from spmld.app.commands.fitting import build, fit_model, parse_params, with_decision
 from spmld.app.commands.loading import Source, frames
 from spmld.app.commands.matching import MatchedData, open_model
-from spmld.app.commands.methods import build, parse_params, with_decision
 from spmld.app.commands.printing import (
     DIGITS,
-    Output,
     check_output_path,
+    output_format,
     print_json,
     print_message,
     print_table,
     progress_bar,
+    write_tables,
 )
 from spmld.app.commands.review_data import complete_with_model, label_form, open_editable
+from spmld.app.review.applying import TagColumn
 from spmld.app.review.editable_tables import check_extension, without_gz
-from spmld.app.review.label_forms import TagColumn
+from spmld.audit import find_label_issues
+from spmld.audit.issues import LIMITS_NOTE, LIMITS_TITLE, LISTS
 from spmld.estimators import Completion
 
 TOP = 20
@@ -33,46 +36,63 @@ TOP = 20
 @click.command()
 @options.source_options(part="all", trusted=True)
 @options.method_option("[default: MaskedLogistic on scaled features, with C chosen by cross-validation]")
+@click.option(
+    "--kind",
+    type=click.Choice(list(LISTS)),
+    default="both",
+    show_default=True,
+    help="Labels that are present and unlikely, labels that are absent and likely, or both.",
+)
 @options.integer("--top", 20, "Maximum number of entries to print.", minimum=0)
 @options.folds_option(5)
 @options.seed_option("Seed for the method and the folds.")
-@options.out_option("FILE", "CSV file for all observed entries.")
+@options.out_option("FILE", "CSV file for all observed entries of the kind.")
+@options.force_option
 @options.json_option
-def audit(source: Source, method: str | None, top: int, folds: int, seed: int, out: str | None, as_json: bool) -> None:
-    """Print the labels of SOURCE that are most likely to be wrong, and the range of the number of errors.
+def audit(
+    source: Source,
+    method: str | None,
+    kind: str,
+    top: int,
+    folds: int,
+    seed: int,
+    out: str | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Print the labels of SOURCE that are most likely to be wrong, and how many errors the features could reveal.
 
     SOURCE is a file or a name, as for `spmld data`. Samples are named by the column of --id, or counted from 0 in the
-    order of the part. The number of wrong entries is a range that the data allow, at_least and at_most; the lower end
-    is 0 unless there is clear evidence of errors. The error_probability of an entry is that of the upper end. Labels
-    that --trusted marks as verified are taken as correct, and determine the error probabilities of the others.
-    `spmld review --verify 50` shows a random sample, which turns the range into an estimate.
+    order of the part. Entries are ordered by label_quality, the probability of the observed label by models that were
+    not fitted on the sample; it is not the probability that the label is correct. at_most is the number of errors that
+    the features could reveal. Labels that --trusted marks as verified, of random samples, are taken as correct and show
+    how likely errors of both kinds are. `spmld review --verify 50` shows a random sample, which estimates the number of
+    errors.
 
     \b
     Examples:
       spmld audit emotions --top 10
-      spmld audit songs.csv --label sad --label calm --out issues.csv
+      spmld audit songs.csv --label sad --label calm --kind present --out issues.csv
     """
-    from spmld.audit import find_label_issues
-    from spmld.audit.issues import RANGE_NOTE
-
+    check_output_path(out, force)
     data = source.load_part(folds)
     model = build(method, {}, seed) if method else None
     X, Y = frames(data)
     issues = find_label_issues(model, X, Y, trusted=data.trusted, cv=folds, random_state=seed)
     if out:
         with writing(out) as part:
-            part.write_text(TextTable.from_frame(issues.table()).to_csv(), encoding="utf-8", newline="")
-    entries = issues.table(top)
+            part.write_text(TextTable.from_frame(issues.table(kind=kind)).to_csv(), encoding="utf-8", newline="")
+    entries = issues.table(top, kind=kind)
     labels = issues.per_label()
     if as_json:
         records = {"issues": entries.to_dict("records"), "per label": labels.to_dict("records")}
         print_json({"name": data.name, "range": list(issues.total_range), **records})
         return
     if len(entries):
-        print_table(TextTable.from_frame(entries, "Most likely errors"))
+        print_table(TextTable.from_frame(entries, LISTS[kind]))
         click.echo()
     labels = labels.sort_values("at_most", ascending=False, kind="stable")
-    print_table(TextTable.from_frame(labels, "Wrong entries that the data allow", RANGE_NOTE))
+    print_table(TextTable.from_frame(labels, LIMITS_TITLE, LIMITS_NOTE))
     print_message(repr(issues).removeprefix("LabelIssues of "))
     if out:
         print_message(f"all entries: {out}")
@@ -81,7 +101,9 @@ def audit(source: Source, method: str | None, top: int, folds: int, seed: int, o
 @click.command()
 @options.source_options("data", part="train", trusted=True, allow_missing=True)
 @options.model_option
-@options.method_options
+@options.fitted_method_option
+@options.params_option
+@options.seed_option("Seed for the method.")
 @click.option(
     "--top",
     type=click.IntRange(min=1),
@@ -97,7 +119,9 @@ def audit(source: Source, method: str | None, top: int, folds: int, seed: int, o
 )
 @options.trust_type_option
 @click.option("-o", "--out", metavar="FILE", help="Write a copy of DATA, a table, with missing labels filled in.")
-@options.list_options
+@click.option("--list", "path", metavar="FILE", help="Write the list to this file, not standard output.")
+@options.json_option
+@options.force_option
 def complete(
     data: Source,
     model: str | None,
@@ -108,7 +132,9 @@ def complete(
     min_confidence: float,
     trusted_types: tuple[str, ...],
     out: str | None,
-    output: Output,
+    path: str | None,
+    as_json: bool,
+    force: bool,
 ) -> None:
     """List the missing labels of DATA that are most likely positive, most confident first.
 
@@ -125,11 +151,12 @@ def complete(
       spmld complete songs.csv -o filled.csv --min-confidence 0.9
       spmld complete songs.csv --model songs.skops --min-confidence 0.9 --list add.csv
     """
+    kind = output_format(path, as_json, force)
     if out is not None:
         check_extension(out, data.path, data.table_kind or "other")
-        check_output_path(out, output.force)
-        if output.path is None and output.kind == "csv":
-            output = Output.from_options(str(without_gz(out).with_suffix(".added.csv")), False, output.force)
+        check_output_path(out, force)
+        if path is None and kind == "csv":
+            path = check_output_path(str(without_gz(out).with_suffix(".added.csv")), force)
     if model is None:
         labels, completion = _fit(data, method, params, seed)
     else:
@@ -140,14 +167,26 @@ def complete(
     predictions = completion.predictions(labels.Y, min_confidence=min_confidence)
     n_missing = int(np.isnan(labels.Y).sum())
     if out is not None:
-        _fill(data, labels, predictions[:top], out, output, n_missing)
+        shown = predictions[:top]
+        form, filled = _fill(data, labels, shown, out)
+        rows = [
+            [labels.sample(i), labels.label_names[j], "present" if positive else "absent", round(confidence, DIGITS)]
+            for i, j, positive, confidence in shown
+            if filled[i, j] == positive
+        ]
+        write_tables([TextTable([labels.id or "sample", "label", "predicted", "confidence"], rows)], path, kind)
+        print_message(f"{out}: {len(rows)} of {n_missing} missing labels filled in, predicted by the model")
+        if path is not None:
+            print_message(f"{path}: list of them")
+        if len(rows) < len(shown):
+            print_message(f"{len(shown) - len(rows)} predictions are not written: {_reason(form)}")
     else:
         suggestions = [(i, j, confidence) for i, j, positive, confidence in predictions if positive]
         rows = [
             [labels.sample(i), labels.label_names[j], round(confidence, DIGITS)]
             for i, j, confidence in suggestions[: top or TOP]
         ]
-        output.write([TextTable([labels.id or "sample", "label", "confidence"], rows)])
+        write_tables([TextTable([labels.id or "sample", "label", "confidence"], rows)], path, kind)
         print_message(f"listed {len(rows)} of {len(suggestions)} suggested labels; {n_missing} entries are missing")
     if not n_missing:
         print_message(
@@ -175,9 +214,9 @@ def _fit(data: Source, method: str, params: tuple[str, ...], seed: int) -> tuple
 
 
 def _fill(
-    data: Source, labels: MatchedData, predictions: list[tuple[int, int, bool, float]], out: str, output: Output, n: int
-) -> None:
-    """Write a copy of a table with the predictions of its missing labels, and a list of them."""
+    data: Source, labels: MatchedData, predictions: list[tuple[int, int, bool, float]], out: str
+) -> tuple[Any, NDArray[np.float64]]:
+    """Write a copy of a table with the predictions of its missing labels; return the form of its labels, and them."""
     table = open_editable(data, len(labels.Y))
     form = label_form(table, labels.roles, labels.label_names, labels.Y)
     decided = np.full(labels.Y.shape, np.nan)
@@ -186,17 +225,7 @@ def _fill(
     filled = form.write(table, form.exact(table, decided))
     with writing(out) as part:
         part.write_bytes(table.content())
-    rows = [
-        [labels.sample(i), labels.label_names[j], "present" if positive else "absent", round(confidence, DIGITS)]
-        for i, j, positive, confidence in predictions
-        if filled[i, j] == positive
-    ]
-    output.write([TextTable([labels.id or "sample", "label", "predicted", "confidence"], rows)])
-    print_message(f"{out}: {len(rows)} of {n} missing labels filled in, predicted by the model")
-    if output.path is not None:
-        print_message(f"{output.path}: list of them")
-    if len(rows) < len(predictions):
-        print_message(f"{len(predictions) - len(rows)} predictions are not written: {_reason(form)}")
+    return form, filled
 
 
 def _reason(form: Any) -> str:

@@ -7,7 +7,7 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,14 +19,14 @@ from spmld._io import need
 from spmld._table import from_csv_text
 from spmld.app.commands.printing import list_first, print_message
 from spmld.datasets import Dataset, load_dataset, read_hierarchy
-from spmld.datasets.files import accepted_options, file_format
+from spmld.datasets.files import file_format
 from spmld.datasets.frames import from_frame, identifier_text, sample_names
 from spmld.datasets.hierarchies import resolve_contradictions, with_hierarchy
-from spmld.labels.separators import show_separators
+from spmld.labels.tags import show_separators
 from spmld.tables import TableEncoder, TableError, TableRoles, TableWarning, read_table
 from spmld.tables.problems import TableProblem
 from spmld.tables.reading import TABLE_FORMATS, check_options, read_table_blocks, table_format
-from spmld.tables.roles import PREFIX, read_label_columns
+from spmld.tables.roles import PREFIX, ROLES, read_label_columns
 
 if TYPE_CHECKING:
     from spmld.export import ModelInfo
@@ -84,8 +84,7 @@ class Source:
     @property
     def roles(self) -> dict[str, Any]:
         """Roles of the columns that are set by options."""
-        names = {item.name for item in fields(TableRoles)}
-        return {name: value for name, value in self.options.items() if name in names}
+        return {name: value for name, value in self.options.items() if name in ROLES}
 
     @property
     def file_settings(self) -> dict[str, str]:
@@ -107,8 +106,8 @@ class Source:
         print_message(f"spmld: note: {self.path} is read with the options of the fit, {shown}")
         return replace(self, options={**settings, **self.options})
 
-    def load(self) -> Dataset:
-        """Load all samples."""
+    def load(self, default_part: Any = None) -> Dataset:
+        """Load all samples; with a default, those of --part, or else of this part if there is an official split."""
         column = None
         if self.trusted is not None and "annotator" in self.options:
             raise ValueError("--trusted cannot be combined with --annotator; leave out one of them")
@@ -119,7 +118,7 @@ class Source:
                 raise ValueError(f"--hierarchy must be a file, since {self.path} is no table; got a separator of paths")
             data = load_dataset(self.path, progress=sys.stderr.isatty(), **self.options)  # nosec B615
         else:
-            frame = self.read_table(self.table_kind)
+            (frame,) = self.read_blocks(self.table_kind)
             column = self.trusted if self.trusted in frame.columns else None
             name = self.name.partition(".")[0]
             data = from_frame(frame, name=name, source=self.path, **{**self.roles, "trusted": column})
@@ -133,34 +132,23 @@ class Source:
         is_read = column is not None and column.removeprefix(data.roles.prefix) not in data.label_names
         if self.trusted is not None and not is_read:
             data = replace(data, trusted=self.read_trusted(data))
-        return data if self.hierarchy is None else self._add_hierarchy(data, self.hierarchy)
+        if self.hierarchy is not None:
+            data = _add_hierarchy(data, self.hierarchy)
+        if default_part is None:
+            return data
+        return data.part(self.part or (default_part if data.train is not None else "all"))
 
-    def _add_hierarchy(self, data: Dataset, file: str) -> Dataset:
-        """Return the data set with the hierarchy in a file, and print the labels that it adds to tags."""
-        hierarchy = read_hierarchy(file)
-        try:
-            with_labels = with_hierarchy(data, hierarchy)
-        except ValueError as error:
-            raise ValueError(f"--hierarchy {file}: {error}") from None
-        if added := list(with_labels.label_names[len(data.label_names) :]):
-            print_message(f"spmld: note: labels of {file} that are no tags are added: {list_first(added)}")
-        return with_labels
-
-    def read_table(self, kind: str) -> Any:
-        """Return the table as a DataFrame."""
-        (frame,) = self.read_blocks(kind, None)
-        return frame
-
-    def read_blocks(self, kind: str, n_rows: int | None) -> Iterator[Any]:
-        """Yield the table as DataFrames of `n_rows` rows, or raise ValueError for options of other formats."""
+    def read_blocks(self, kind: str, n_rows: int | None = None) -> Iterator[Any]:
+        """Yield a table as DataFrames of `n_rows` rows, by default as one; raise ValueError for unknown options."""
         options = {name: value for name, value in self.options.items() if name != "format"}
-        check_options(options, accepted_options(kind), f"{self.path} is read as {kind}")
-        used = {name: options[name] for name in TABLE_FORMATS[kind].options if name in options}
+        accepted = TABLE_FORMATS[kind].options
+        check_options(options, [*accepted, *ROLES], f"{self.path} is read as {kind}")
+        used = {name: options[name] for name in accepted if name in options}
         yield from read_table_blocks(self.path, format=kind, n_rows=n_rows, **used)
 
     def load_part(self, folds: int | None = None) -> Dataset:
         """Load the samples to fit on: the part, or all if there is no official split."""
-        data = self.select(self.load(), self.default_part)
+        data = self.load(self.default_part)
         if data.X.shape[0] < MIN_TRAINING_SAMPLES:
             raise ValueError(f"{self.path} must have at least {MIN_TRAINING_SAMPLES} samples, got {data.X.shape[0]}")
         data = self.prepare(data)
@@ -168,10 +156,6 @@ class Source:
             n = data.X.shape[0]
             raise ValueError(f"--folds must be at most the number of samples in {self.path}, {n}, got {folds}")
         return data
-
-    def select(self, data: Dataset, default: Any) -> Dataset:
-        """Return the part of the official split; without --part, the default if there is a split."""
-        return data.part(self.part or (default if data.train is not None else "all"))
 
     def prepare(self, data: Dataset) -> Dataset:
         """Return the data for a fit: missing features are encoded, and labels do not contradict their hierarchy."""
@@ -232,6 +216,18 @@ class Source:
                 "write one row for each sample and one column for each label"
             )
         return mask
+
+
+def _add_hierarchy(data: Dataset, file: str) -> Dataset:
+    """Return a data set with the hierarchy in a file, and print the labels that it adds to tags."""
+    hierarchy = read_hierarchy(file)
+    try:
+        with_labels = with_hierarchy(data, hierarchy)
+    except ValueError as error:
+        raise ValueError(f"--hierarchy {file}: {error}") from None
+    if added := list(with_labels.label_names[len(data.label_names) :]):
+        print_message(f"spmld: note: labels of {file} that are no tags are added: {list_first(added)}")
+    return with_labels
 
 
 def _match_samples(file: str, frame: Any, mask: NDArray[np.bool_], data: Dataset, path: str) -> NDArray[np.bool_]:

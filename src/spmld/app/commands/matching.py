@@ -14,12 +14,11 @@ from spmld._validation import plural
 from spmld.app.commands.loading import Source
 from spmld.app.commands.printing import list_first, print_message
 from spmld.datasets import Dataset
-from spmld.datasets.files import file_format
+from spmld.datasets.files import file_format, read_libsvm_features
 from spmld.datasets.frames import numeric_columns, sample_names
 from spmld.datasets.hierarchies import resolve_contradictions
-from spmld.datasets.libsvm import read_libsvm_features
+from spmld.estimators.model_parts import encoder_of
 from spmld.export import ModelInfo, load, model_info
-from spmld.inspection.model_parts import encoder_of
 from spmld.tables import TableEncoder, TableError, TableRoles
 from spmld.tables.label_columns import read_label_column
 from spmld.tables.problems import TableProblem, absent_columns
@@ -120,8 +119,9 @@ def match(source: Source, path: str, info: ModelInfo, *, labels: bool, completin
     if kind is not None and info.feature_names is not None and named:
         if source.part not in (None, "all"):
             raise ValueError(f"--part {source.part} needs an official split, which {source.path} does not have")
-        return _match_table(source, source.read_table(kind), info, labels=labels, completing=completing)
-    data = source.select(source.load(), "test")
+        (frame,) = source.read_blocks(kind)
+        return _match_table(source, frame, info, labels=labels, completing=completing)
+    data = source.load("test")
     X = data.X[:, _order(source, "feature", data.feature_names, info.feature_names)]
     Y = None
     if info.encoded:
@@ -147,7 +147,7 @@ def match_update(source: Source, path: str, info: ModelInfo) -> MatchedData:
         data = source.load()
         X = data.X[:, _order(source, "feature", data.feature_names, info.feature_names)]
         return MatchedData(X, data.Y, list(data.label_names), trusted=data.trusted)
-    frame = source.read_table(kind)
+    (frame,) = source.read_blocks(kind)
     options = {name: value for name, value in source.options.items() if name != "labels"}
     unnamed = replace(source, options=options)
     roles, _ = _model_roles(unnamed, frame, info)

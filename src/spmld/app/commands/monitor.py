@@ -1,4 +1,4 @@
-"""``spmld monitor``: expected metrics and shifts of samples without labels."""
+"""``spmld monitor``: shifts of samples without labels."""
 
 import click
 
@@ -39,7 +39,7 @@ def monitor(
     trusted_types: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Estimate the metrics of MODEL on DATA without labels, and test whether DATA differ from the training data.
+    """Test whether DATA, without labels, differ from the training data of MODEL.
 
     The exit status is 3 if the frequency of a label, the scores of a label, or a feature has changed, and 0 if no shift
     was found. Failures have other ones. Labels in DATA are ignored.

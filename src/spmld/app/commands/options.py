@@ -1,7 +1,4 @@
-"""Arguments and options of the commands, each declared once.
-
-Some options are bundled: a command gets one object that is made from the values of several options.
-"""
+"""Arguments and options of the commands, each declared once; those of the data are passed as one `Source`."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -13,9 +10,8 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from spmld._validation import did_you_mean
+from spmld.app.commands.fitting import METHODS, parse_value
 from spmld.app.commands.loading import Source
-from spmld.app.commands.methods import METHODS, parse_value
-from spmld.app.commands.printing import Output, check_output_path
 from spmld.metrics.registry import get_metric
 from spmld.model_selection.thresholds import RULE_CONSTRAINTS
 from spmld.tables.roles import COLUMN_LISTS
@@ -56,36 +52,6 @@ def _decision(value: str) -> str | float | int:
             f"of at least 1, got {value!r}"
         )
     return decision
-
-
-def _combine(*options: Decorator) -> Decorator:
-    """Return one decorator for several options; `--help` lists them in this order."""
-
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
-
-
-def _bundle(name: str, make: Callable[..., Any], *options: Decorator) -> Decorator:
-    """Return options whose values are passed to `make` as keyword arguments. The command gets the result as `name`."""
-
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        @wraps(command)
-        def call(**values: Any) -> None:
-            made = make(**{parameter: values.pop(parameter) for parameter in names})
-            command(**{name: made}, **values)
-
-        n_others = len(getattr(command, "__click_params__", ()))
-        decorated = _combine(*options)(call)
-        # Click lists the options of a function from the last to the first.
-        added = decorated.__click_params__[n_others:]  # type: ignore[attr-defined]
-        names = [parameter.name for parameter in reversed(added)]
-        return decorated
-
-    return decorate
 
 
 def several(option: str, name: str, metavar: str, help: str) -> Decorator:
@@ -189,20 +155,10 @@ def source_options(
     annotator: bool | None = None,
     allow_missing: bool = False,
 ) -> Decorator:
-    """Return the argument `name` and the options of the readers, as a `Source`.
+    """Return the argument `name` and the options of the readers, which the command gets as a `Source`.
 
-    Parameters
-    ----------
-    name : str
-        Name of the argument.
-    part : str, optional
-        Default of --part, for data sets with an official split. None: the command has no such option.
-    trusted : bool
-        Whether the command has the option --trusted, for verified entries.
-    annotator : bool, optional
-        Whether the option --annotator is required. None: the command has no such option.
-    allow_missing : bool
-        Whether the command has the option --allow-missing, for the features of a model.
+    The command has the option --part with the default `part`, and --annotator, which is required if `annotator` is
+    True, unless they are None; and the options --trusted and --allow-missing if these arguments are True.
     """
     options: list[Decorator] = [click.argument(name), *_READER_OPTIONS]
     if part is not None:
@@ -218,22 +174,34 @@ def source_options(
         help = "Features of MODEL that the table lacks, or of which no value can be read, are missing, not an error."
         options.append(click.option("--allow-missing", is_flag=True, help=help))
 
-    def make(**values: Any) -> Source:
-        path = values.pop(name)
-        chosen = values.pop("part", None)
-        verified = values.pop("verified", None)
-        allowed = values.pop("allow_missing", False)
-        hierarchy = values.pop("hierarchy", None)
-        if hierarchy and not any(map(str.isalnum, hierarchy)):
-            values["path_sep"] = hierarchy
-            hierarchy = None
-        for role in COLUMN_LISTS:
-            if repeated := [column for column, count in Counter(values.get(role, ())).items() if count > 1]:
-                raise ValueError(f"--{role.removesuffix('s')} must name each column once, got {repeated[0]} twice")
-        used = {role: list(value) if isinstance(value, tuple) else value for role, value in values.items() if value}
-        return Source(path, chosen, part or "all", used, verified, hierarchy, allowed)
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def call(**values: Any) -> None:
+            given = {option: values.pop(option) for option in names}
+            path = given.pop(name)
+            chosen = given.pop("part", None)
+            verified = given.pop("verified", None)
+            allowed = given.pop("allow_missing", False)
+            hierarchy = given.pop("hierarchy", None)
+            if hierarchy and not any(map(str.isalnum, hierarchy)):
+                given["path_sep"] = hierarchy
+                hierarchy = None
+            for role in COLUMN_LISTS:
+                if repeated := [column for column, count in Counter(given.get(role, ())).items() if count > 1]:
+                    raise ValueError(f"--{role.removesuffix('s')} must name each column once, got {repeated[0]} twice")
+            used = {role: list(value) if isinstance(value, tuple) else value for role, value in given.items() if value}
+            source = Source(path, chosen, part or "all", used, verified, hierarchy, allowed)
+            command(**{name: source}, **values)
 
-    return _bundle(name, make, *options)
+        n_others = len(getattr(command, "__click_params__", ()))
+        decorated: Any = call
+        for option in reversed(options):
+            decorated = option(decorated)
+        # Click lists the options of a function from the last to the first.
+        names = [added.name for added in reversed(decorated.__click_params__[n_others:])]
+        return decorated
+
+    return decorate
 
 
 decision_option = click.option(
@@ -243,10 +211,6 @@ decision_option = click.option(
     metavar="RULE",
     help=f"Which labels to predict: {', '.join(DECISIONS)}, a threshold, a number of labels, or none for the "
     "predictions of the method itself.  [default: f1]",
-)
-label_decision_options = _combine(
-    several("--precision", "precisions", "[LABEL=]NUMBER", "Guarantee the precision of a label, or of all labels"),
-    several("--threshold", "thresholds", "LABEL=NUMBER", "Predict a label if its probability is above a threshold"),
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 force_option = click.option("--force", is_flag=True, help="Overwrite an existing file.")
@@ -258,29 +222,13 @@ checkpoint_option = click.option(
 )
 trust_type_option = several("--trust-type", "trusted_types", "NAME", "Type in MODEL to trust")
 model_option = click.option("--model", metavar="MODEL", help="Model file to use instead of fitting a method.")
-method_options = _combine(
-    method_option(f"One of {', '.join(METHODS)}.", "SelfPacedEnsemble"),
-    several("--param", "params", "KEY=VALUE", "Parameter of the method"),
-    seed_option("Seed for the method."),
-)
+fitted_method_option = method_option(f"One of {', '.join(METHODS)}.", "SelfPacedEnsemble")
+params_option = several("--param", "params", "KEY=VALUE", "Parameter of the method")
 
 
 def out_option(metavar: str, help: str, *, required: bool = False) -> Decorator:
-    """Return --out and --force. The command gets `out`, to which a file can be written."""
-    option = click.option("-o", "--out", required=required, metavar=metavar, help=help)
-    return _bundle("out", check_output_path, option, force_option)
-
-
-def _output(*names: str, help: str) -> Decorator:
-    """Return an option for the file of a table. The command gets an `Output`."""
-    option = click.option(*names, "path", metavar="FILE", help=help)
-    return _bundle("output", Output.from_options, option, json_option, force_option)
-
-
-output_options = _output(
-    "-o", "--out", help="Write to this .csv, .tsv, .xlsx, .parquet, .json or .jsonl file, not standard output."
-)
-list_options = _output("--list", help="Write the list to this file, not standard output.")
+    """Return --out."""
+    return click.option("-o", "--out", required=required, metavar=metavar, help=help)
 
 
 def check_model_options() -> None:

@@ -20,7 +20,15 @@ from spmld._validation import plural
 from spmld.app.commands import options
 from spmld.app.commands.loading import Source
 from spmld.app.commands.matching import MatchedData, match, match_blocks, open_model, set_encoder, split_encoder
-from spmld.app.commands.printing import DIGITS, Output, print_message, print_result, print_table, progress_bar
+from spmld.app.commands.printing import (
+    DIGITS,
+    output_format,
+    print_message,
+    print_result,
+    print_table,
+    progress_bar,
+    write_tables,
+)
 from spmld.labels import read_labels
 from spmld.labels.single_class import warn_of_metrics
 from spmld.metrics import Evaluation
@@ -45,7 +53,9 @@ PROBABILITY = "probability_"
     help="Return only the probabilities, or only the labels.  [default: both]",
 )
 @options.trust_type_option
-@options.output_options
+@options.out_option("FILE", "Write to this .csv, .tsv, .xlsx, .parquet, .json or .jsonl file, not standard output.")
+@options.json_option
+@options.force_option
 def predict(
     model: str,
     data: Source,
@@ -53,7 +63,9 @@ def predict(
     threshold: float | None,
     probabilities: bool | None,
     trusted_types: tuple[str, ...],
-    output: Output,
+    out: str | None,
+    as_json: bool,
+    force: bool,
 ) -> None:
     """Predict the labels of DATA with MODEL, a file written by `spmld fit`.
 
@@ -68,6 +80,7 @@ def predict(
       spmld predict songs.skops new.csv -o tags.csv
       spmld predict songs.skops new.csv --top-k 3 --json
     """
+    kind = output_format(out, as_json, force)
     if sum((top_k is not None, threshold is not None, bool(probabilities))) > 1:
         raise ValueError("--top-k, --threshold and --probabilities cannot be combined; pass one of them")
     estimator, info = open_model(model, trusted_types, data)
@@ -90,10 +103,10 @@ def predict(
             n_samples += len(predictions.positive)
             n_labels = len(names)
 
-    with progress_bar(None, "predicting") if output.path else nullcontext():
-        output.write(tables())
-    if output.path:
-        print_message(f"{output.path}: {plural(n_samples, 'sample')}, {plural(n_labels, 'label')}")
+    with progress_bar(None, "predicting") if out else nullcontext():
+        write_tables(tables(), out, kind)
+    if out:
+        print_message(f"{out}: {plural(n_samples, 'sample')}, {plural(n_labels, 'label')}")
 
 
 def _all_labels(

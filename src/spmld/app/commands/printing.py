@@ -7,9 +7,8 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import click
 
@@ -152,48 +151,38 @@ def check_output_path(out: str | None, force: bool) -> str | None:
     return out
 
 
-@dataclass(frozen=True)
-class Output:
-    """File to write a table to, or None for standard output, its format, and whether existing files are replaced."""
+def output_format(path: str | None, as_json: bool, force: bool) -> str:
+    """Return the format of a table in a file, or on standard output, which --out, --json and --force choose.
 
-    path: str | None
-    kind: str
-    force: bool = field(default=False, repr=False)
-
-    @classmethod
-    def from_options(cls, path: str | None, as_json: bool, force: bool) -> Self:
-        """Return the output of --out, --json and --force.
-
-        Examples
-        --------
-        >>> from spmld.app.commands.printing import Output
-        >>> Output.from_options("tags.tsv", False, True), Output.from_options(None, True, False)
-        (Output(path='tags.tsv', kind='csv'), Output(path=None, kind='json'))
-        """
-        extension = ".csv" if path is None else Path(path).suffix.lower()
-        kind = "json" if as_json else _EXTENSIONS.get(extension)
-        if kind is None:
-            raise ValueError(f'unknown file extension "{extension}" of {path}; supported: {", ".join(_EXTENSIONS)}')
-        return cls(check_output_path(path, force), kind, force)
-
-    def write(self, tables: Iterable[TextTable]) -> None:
-        """Write or print tables with the same columns as one table, block by block."""
-        if self.kind in ("parquet", "excel"):
-            (_write_parquet if self.kind == "parquet" else _write_excel)(tables, str(self.path))
-            return
-        tabs = self.path is not None and self.path.lower().endswith(".tsv")
-        texts = _csv_blocks(tables, "\t" if tabs else ",") if self.kind == "csv" else _json_blocks(tables, self.kind)
-        if self.path is None:
-            for text in texts:
-                click.echo(text, nl=False)
-            return
-        with writing(self.path) as part, part.open("w", encoding="utf-8", newline="") as file:
-            file.writelines(texts)
+    Examples
+    --------
+    >>> from spmld.app.commands.printing import output_format
+    >>> output_format("tags.tsv", False, True), output_format(None, True, False)
+    ('csv', 'json')
+    """
+    extension = ".csv" if path is None else Path(path).suffix.lower()
+    kind = "json" if as_json else _EXTENSIONS.get(extension)
+    if kind is None:
+        raise ValueError(f'unknown file extension "{extension}" of {path}; supported: {", ".join(_EXTENSIONS)}')
+    check_output_path(path, force)
+    return kind
 
 
-def _csv_blocks(tables: Iterable[TextTable], delimiter: str) -> Iterator[str]:
-    for number, table in enumerate(tables):
-        yield table.to_csv(delimiter=delimiter, header=number == 0)
+def write_tables(tables: Iterable[TextTable], path: str | None, kind: str) -> None:
+    """Write or print tables with the same columns as one table, block by block."""
+    if kind in ("parquet", "excel"):
+        (_write_parquet if kind == "parquet" else _write_excel)(tables, str(path))
+        return
+    tabs = path is not None and path.lower().endswith(".tsv")
+    texts = _json_blocks(tables, kind)
+    if kind == "csv":
+        texts = (table.to_csv(delimiter="\t" if tabs else ",", header=i == 0) for i, table in enumerate(tables))
+    if path is None:
+        for text in texts:
+            click.echo(text, nl=False)
+        return
+    with writing(path) as part, part.open("w", encoding="utf-8", newline="") as file:
+        file.writelines(texts)
 
 
 def _json_blocks(tables: Iterable[TextTable], kind: str) -> Iterator[str]:

@@ -8,11 +8,10 @@ import click
 
 from spmld._io import need, writing
 from spmld.app.commands import options
-from spmld.app.commands.fitting import fit_model
+from spmld.app.commands.fitting import build, fit_model, parse_params, with_decision
 from spmld.app.commands.loading import Source, frames
 from spmld.app.commands.matching import match, open_model, split_encoder
-from spmld.app.commands.methods import build, parse_params, with_decision
-from spmld.app.commands.printing import print_message, progress_bar
+from spmld.app.commands.printing import check_output_path, print_message, progress_bar
 from spmld.app.reports import model_report
 from spmld.datasets import Dataset
 
@@ -23,8 +22,11 @@ HELD_OUT_FOLDS = 5
 @click.command()
 @options.source_options(trusted=True, allow_missing=True)
 @options.out_option("FILE", "HTML file to write, such as report.html.", required=True)
+@options.force_option
 @options.model_option
-@options.method_options
+@options.fitted_method_option
+@options.params_option
+@options.seed_option("Seed for the method.")
 @click.option("--title", help="Title of the page.")
 @options.integer("--top", 20, "Maximum number of rows.")
 @click.option("--no-audit", is_flag=True, help="Skip the audit of the labels, which fits additional models.")
@@ -32,6 +34,7 @@ HELD_OUT_FOLDS = 5
 def report(
     source: Source,
     out: str,
+    force: bool,
     model: str | None,
     method: str,
     params: tuple[str, ...],
@@ -52,6 +55,7 @@ def report(
       spmld report test.csv --model songs.skops -o songs.html
       spmld report emotions --method SelfPacedEnsemble -o emotions.html
     """
+    check_output_path(out, force)
     need("jinja2", "report")
     need("matplotlib", "report")
     if Path(source.path).suffix.lower() == ".skops":

@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spmld._response import as_frame
+from spmld.app.commands.fitting import without_decision
 from spmld.app.commands.loading import Source
 from spmld.app.commands.matching import MatchedData, match, open_model, split_encoder
-from spmld.app.commands.methods import without_decision
 from spmld.app.commands.printing import progress_bar
 from spmld.app.review import Annotation, open_table, read_annotations
 from spmld.app.review.annotations import Place
+from spmld.app.review.applying import LabelFields, TagColumn
 from spmld.app.review.editable_tables import EditableTable
 from spmld.app.review.evidence import Evidence
-from spmld.app.review.label_forms import LabelFields, TagColumn
 from spmld.app.review.queue import update_issues
 from spmld.app.review.samples import TableSamples
 from spmld.audit import LabelIssues, find_label_issues
@@ -71,8 +71,7 @@ def load_review(
     with progress_bar(None, "auditing labels"):
         issues = find_label_issues(None, data.X, data.Y, cv=AUDIT_FOLDS, random_state=seed, label_names=names)
     issues = issues if data.trusted is None else issues.mark_verified(data.trusted)
-    correct = 1 - np.nan_to_num(issues.error_probability, nan=1.0)
-    explained: dict[str, Any] = {"entry_weight": correct}
+    explained: dict[str, Any] = {"entry_weight": np.nan_to_num(issues.label_quality)}
     probabilities = None
     if completed is not None:
         columns = _model_columns(names, completed[0].label_names)

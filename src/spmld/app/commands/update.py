@@ -21,12 +21,12 @@ from spmld.app.commands import options
 from spmld.app.commands.fitting import metric_title, quality_metrics, save_model
 from spmld.app.commands.loading import Source
 from spmld.app.commands.matching import MatchedData, match_update, open_model, split_encoder
-from spmld.app.commands.printing import list_first, print_json, print_message, progress_bar
+from spmld.app.commands.printing import check_output_path, list_first, print_json, print_message, progress_bar
 from spmld.datasets import Dataset
 from spmld.datasets.frames import identifier_text
 from spmld.ensemble.updating import KeptData
+from spmld.estimators.model_parts import label_names_of
 from spmld.export import ModelInfo
-from spmld.inspection.model_parts import label_names_of
 from spmld.tables import TableRoles
 
 ROUNDING = 1e-6
@@ -37,9 +37,10 @@ ROUNDING = 1e-6
 @click.argument("model")
 @options.source_options("data", trusted=True, allow_missing=True)
 @options.out_option("NEW_MODEL", "Model file to write, such as new.skops.", required=True)
+@options.force_option
 @options.trust_type_option
 @options.json_option
-def update(model: str, data: Source, out: str, trusted_types: tuple[str, ...], as_json: bool) -> None:
+def update(model: str, data: Source, out: str, force: bool, trusted_types: tuple[str, ...], as_json: bool) -> None:
     """Update MODEL, a file of `spmld fit --keep-data`, with the labels of DATA, and write it to another file.
 
     The rows of DATA are new samples. If the model was fitted with --id, a row with the identifier of a training sample
@@ -56,6 +57,7 @@ def update(model: str, data: Source, out: str, trusted_types: tuple[str, ...], a
       spmld update songs.skops new.csv -o updated.skops
       spmld update songs.skops reviewed.csv --trusted reviewed.trusted.csv -o updated.skops
     """
+    check_output_path(out, force)
     loaded, info = open_model(model, trusted_types, data)
     kept = _training_data(loaded, model, info)
     matched = match_update(data, model, info)

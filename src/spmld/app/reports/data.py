@@ -14,7 +14,7 @@ from spmld._response import as_frame, predict_all
 from spmld._validation import check_same_samples, check_scalar_integer
 from spmld.audit import LabelIssues, find_label_issues
 from spmld.estimators import Completion, ThresholdClassifier
-from spmld.inspection.model_parts import find_part, label_names_of
+from spmld.estimators.model_parts import find_part, label_names_of
 from spmld.labels import read_labels
 from spmld.metrics import Evaluation, evaluate
 from spmld.model_selection import DecisionRule

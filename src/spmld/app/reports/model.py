@@ -16,15 +16,15 @@ from spmld._response import Predictions, as_frame
 from spmld._table import TableCell, TextTable, format_number, format_rate
 from spmld.app.reports.data import ReportData
 from spmld.app.reports.page import Section, page, picture
-from spmld.audit.issues import RANGE_NOTE
+from spmld.audit.issues import LIMITS_NOTE, LIMITS_TITLE, LISTS
+from spmld.estimators.model_parts import find_part
 from spmld.inspection import top_features
-from spmld.inspection.model_parts import find_part
 from spmld.labels import read_labels
 from spmld.labels.single_class import find_single_class, list_labels, single_class_messages
 from spmld.metrics import macro_auc, macro_f1
 from spmld.model_selection import DecisionRule
 from spmld.plotting import ReliabilityDisplay
-from spmld.plotting.style import metric_label
+from spmld.plotting.displays import metric_label
 
 _HEADLINES = ("ranking_loss", "macro_auc", "label_ranking_average_precision", "micro_f1", "macro_f1")
 MAX_EXPLAINED = 200
@@ -153,18 +153,17 @@ def likely_errors(data: ReportData) -> Section | None:
     """Return the results of the audit."""
     if data.issues is None:
         return None
-    entries = data.issues.table(data.top)
-    for name in ("probability", "error_probability"):
-        entries[name] = [TableCell(format_rate(value), value) for value in entries[name]]
-    ranges = data.issues.per_label().sort_values("at_most", ascending=False, kind="stable")
+    lists = []
+    for kind in ("present", "absent"):
+        entries = data.issues.table(data.top, kind=kind)
+        entries["label_quality"] = [TableCell(format_rate(value), value) for value in entries["label_quality"]]
+        lists.append(TextTable.from_frame(entries, LISTS[kind]))
+    limits = data.issues.per_label().sort_values("at_most", ascending=False, kind="stable")
     text = (
-        f"Labels of {data.audited_samples} that out-of-fold models flag as likely errors: "
-        f"{data.issues.summary()}. Error probabilities are those of the upper end."
+        f"Labels of {data.audited_samples} that out-of-fold models contradict: {data.issues.summary()}. The label "
+        "quality is the probability of the observed label, and not that the label is correct."
     )
-    tables = [
-        TextTable.from_frame(entries, "Most likely errors"),
-        TextTable.from_frame(ranges, "Wrong entries by label", RANGE_NOTE),
-    ]
+    tables = [*lists, TextTable.from_frame(limits, LIMITS_TITLE, LIMITS_NOTE)]
     return Section("errors", "Likely label errors", text, tables)
 
 

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from spmld._table import format_number
 from spmld.app.reports.page import Figure, Section, page, picture
 from spmld.monitoring import Monitoring, Shifts
 
@@ -36,22 +35,17 @@ def monitoring_report(result: Monitoring, *, title: str = "Monitoring", top: int
     >>> from spmld.app.reports import monitoring_report
     >>> data = make_planted(n_samples=400, n_labels=4, random_state=0)
     >>> model = SelfPacedEnsemble(views=("linear",), random_state=0).fit(data.X[::2], data.Y[::2])
-    >>> "Expected metrics" in monitoring_report(monitor(model, data.X[1::2]))
+    >>> "No shift was found" in monitoring_report(monitor(model, data.X[1::2]))
     True
     """
-    tiles = []
-    for metric in result.expected:
-        value, low, high, training = map(format_number, metric[1:])
-        interval = "unknown" if np.isnan(metric.value) else f"{low} to {high}"
-        tiles.append((metric.name, value, f"{interval}; training {training}"))
     text = f"{result.summary} The probability of a false alarm is at most {result.false_alarm_rate:g}."
-    sections: list[Section | None] = [Section("expected", "Expected metrics", text, tiles=tiles)]
+    sections: list[Section | None] = [Section("summary", "Summary", text)]
     for name, shift in result.shifts.items():
         if shift.names:
             figure = _figure(shift) if name == "Label frequencies" else None
             table = replace(shift.table(name, top), title="Smallest p-values")
             sections.append(Section(name.lower().replace(" ", "-"), name, TEXTS[name], [table], figure=figure))
-    return page(title, "Metrics expected without labels, and changes since the training.", sections)
+    return page(title, "Changes since the training.", sections)
 
 
 def _figure(shift: Shifts) -> Figure:

@@ -56,13 +56,6 @@ class Section:
 def page(title: str, subtitle: str, sections: Sequence[Section | None]) -> str:
     """Return the HTML of a page. Sections that are None are left out, and all text is escaped.
 
-    Parameters
-    ----------
-    title, subtitle : str
-        Heading.
-    sections : sequence of Section or None
-        Sections.
-
     Examples
     --------
     >>> from spmld.app.reports.page import Section, page
@@ -100,18 +93,7 @@ def _templates() -> tuple[Any, str, str]:
 def picture(
     draw: Callable[[Any], Any], alt: str, caption: str = "", *, size: tuple[float, float] = (6.4, 4.0)
 ) -> Figure:
-    """Return the figure that a function draws.
-
-    Parameters
-    ----------
-    draw : callable
-        Called with matplotlib axes, such as ``lambda ax: display.plot(ax=ax)``.
-    alt : str
-        Alternative text that describes the figure.
-    caption : str
-        Text below the figure.
-    size : tuple of two floats
-        Width and height in inches.
+    """Return the figure that a function draws on the axes that it is called with; `size` is in inches.
 
     Examples
     --------

@@ -1,10 +1,9 @@
 """Review of labels by people: queue, annotations, a page in the browser, and exchange with other programs."""
 
 from spmld.app.review.annotations import Annotation
-from spmld.app.review.applying import apply_annotations
+from spmld.app.review.applying import TagColumn, apply_annotations
 from spmld.app.review.editable_tables import open_table
 from spmld.app.review.exchange import export_entries, read_annotations
-from spmld.app.review.label_forms import TagColumn
 from spmld.app.review.queue import make_queue, sample_queue
 from spmld.app.review.server import ReviewServer
 from spmld.app.review.session import ReviewSession

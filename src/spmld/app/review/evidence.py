@@ -37,7 +37,7 @@ class Evidence:
     model_labels : sequence of int, optional
         Index of each label in the model. By default, the labels have the same order.
     entry_weight : array of shape (n_samples, n_labels), optional
-        Weights of the entries in the default model, such as the probabilities that they are correct.
+        Weights of the entries in the default model, such as their label quality.
 
     Examples
     --------

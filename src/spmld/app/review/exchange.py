@@ -61,7 +61,7 @@ def export_entries(
     >>> from spmld.app.review import export_entries
     >>> from spmld.app.review.samples import TableSamples
     >>> from spmld.app.review.editable_tables import CsvTable
-    >>> entry = {"sample": 0, "label": "sad", "kind": "suspicious", "given": "absent", "probability": 0.9, "gain": 0.9}
+    >>> entry = {"sample": 0, "label": "sad", "kind": "absent", "given": "absent", "probability": 0.9, "priority": 0.9}
     >>> queue = pd.DataFrame([entry])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     export_entries(queue, TableSamples(CsvTable("words,sad\nThe rain,0"), ["sad"]), folder + "/tasks.json")
@@ -98,7 +98,7 @@ def _task(record: Mapping[str, Any], image: str | None) -> dict[str, Any]:
         "question": f'Does this sample have the label "{record["label"]}"?',
         "text": "\n".join(f"{name}: {value}" for name, value in shown) or "-",
         **({"image": fields.get(image, "")} if image is not None else {}),
-        **{name: record[name] for name in ("key", "sample", "label", "kind", "given", "probability", "gain")},
+        **{name: record[name] for name in ("key", "sample", "label", "kind", "given", "probability", "priority")},
     }
     score = max(probability, 1 - probability)
     return {"data": data, "predictions": [{"model_version": "spmld", "score": score, "result": [result]}]}

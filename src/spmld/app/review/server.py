@@ -68,7 +68,7 @@ class ReviewServer:
     >>> from spmld.app.review.samples import TableSamples
     >>> from spmld.app.review.editable_tables import CsvTable
     >>> X, Y = np.eye(2).repeat(50, axis=0), np.arange(100)[:, None] < 50
-    >>> queue = make_queue(find_label_issues(None, X, Y, random_state=0), min_gain=0.0)
+    >>> queue = make_queue(find_label_issues(None, X, Y, random_state=0), min_priority=0.0)
     >>> samples = TableSamples(CsvTable("\n".join(["words", *["The rain", "The sun"] * 50])), [])
     >>> with tempfile.TemporaryDirectory() as folder, AnnotationStore(folder + "/review.sqlite") as store:
     ...     server = ReviewServer(ReviewSession(queue, store, samples))

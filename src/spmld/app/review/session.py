@@ -170,21 +170,17 @@ class ReviewSession:
             return int(self.queue.index[self._places.index(undone.place)])
 
     def progress(self) -> dict[str, Any]:
-        """Return the number of entries, annotations and corrections, and the expected corrections that remain."""
+        """Return the numbers of entries, decided entries and corrections."""
         with self._lock:
             queue = self.queue
             closed = self._states() == _CLOSED
             outcomes = self.store.outcomes()
             decisions = np.array([outcomes.get(place, "") for place in self._places])
         opposite = np.where(queue.given == "missing", queue.probability <= 0.5, queue.given == "absent")
-        remaining = np.sort(queue.gain[~closed])[::-1]
         return {
             "entries": len(queue),
             "decided": int(closed.sum()),
             "corrected": int((decisions == np.where(opposite, "present", "absent")).sum()),
-            "expected": round(float(queue.gain[closed].sum()), 1),
-            "remaining": round(float(remaining.sum()), 1),
-            "next": round(float(remaining[:100].sum()), 1),
         }
 
     def checked(self) -> list[bool]:

@@ -3,7 +3,7 @@
 const token = location.hash.slice(1);
 const keys = { y: "present", n: "absent", u: "unsure", s: "skip", z: "undo" };
 const paths = { undo: "/api/undo", take: "/api/take" }; // requests that are not annotations
-const kinds = { suspicious: "Suspicious label", missing: "Missing label", unlabeled: "Sample to label next", random: "Random sample" };
+const kinds = { present: "Label that is present", absent: "Label that is absent", missing: "Missing label", unlabeled: "Sample to label next", random: "Random sample" };
 const $ = (id) => document.getElementById(id);
 const percent = (p) => (p > 0 && p < 0.005 ? "< 1 %" : p > 0.995 && p < 1 ? "> 99 %" : `${Math.round(100 * p)} %`);
 const images = new Map(); // sample: promise of the address of its image
@@ -49,16 +49,12 @@ function showProgress(progress) {
   $("bar").value = progress.decided;
   $("progress").replaceChildren(
     element("li", `${done} of ${progress.entries} entries`),
-    element("li", `${progress.corrected} corrected, ${Math.round(progress.expected)} expected`),
-    element("li", `next 100 annotations: at most ${Math.round(progress.next)} corrections`),
-    element("li", `all remaining: at most ${Math.round(progress.remaining)}`),
+    element("li", `${progress.corrected} corrected`),
   );
 }
 
 function showFacts(entry) {
   const facts = [["In the file", entry.given], ["Probability that it is present", percent(entry.probability)]];
-  if (entry.given !== "missing") facts.push(["Error probability", percent(entry.gain)]);
-  else facts.push(["Expected gain", `${entry.gain.toFixed(2)} corrections`]);
   const answers = Object.entries(entry.answers);
   if (answers.length) facts.push(["Reviewers disagree", answers.map(([name, answer]) => `${name}: ${answer}`).join(", ")]);
   $("facts").replaceChildren(...facts.map(([name, value]) => {

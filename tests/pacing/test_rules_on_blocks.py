@@ -15,7 +15,7 @@ from spmld.pacing import (
     LogarithmicPacing,
     QuantileSchedule,
 )
-from spmld.pacing.blocks import check_blocks, update_blocks
+from spmld.pacing.rules import check_blocks, update_blocks
 
 L = np.random.default_rng(0).random((100, 3)) ** 2
 SOFT = QuantileSchedule(start=0.6, stop=0.8, diversity=0.7)

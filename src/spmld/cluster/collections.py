@@ -1,4 +1,4 @@
-"""Dask arrays and data frames as samples."""
+"""Dask arrays and data frames: read as samples, and their lazy predictions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,17 +11,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from spmld._arrays import check_masked
+from spmld._arrays import check_masked, is_collection
+from spmld._io import need
 from spmld._validation import check_same_samples
 from spmld.cluster.engine import DaskEngine, active_client
 from spmld.cluster.samples import Chunks, ClusterSamples, EntryCounts, FeatureSummary
-from spmld.labels.encoding import Labels, read_labels, read_values
-from spmld.labels.entries import observed_signs, read_weights
-
-
-def is_collection(X: Any) -> bool:
-    """Return whether X is a Dask array or data frame."""
-    return type(X).__module__.startswith("dask") and hasattr(X, "to_delayed")
+from spmld.labels.encoding import Labels, observed_signs, read_labels, read_values, read_weights
 
 
 def as_features(X: Any) -> Any:
@@ -44,7 +39,7 @@ def read_collection(X: Any, y: Any, mask: Any = None, entry_weight: Any = None) 
         raise ValueError("y is required, got None")
     client = active_client()
     X = X.rechunk({1: -1}) if hasattr(X, "rechunk") else X
-    engine = DaskEngine(client)
+    engine = DaskEngine(client=client)
     parts = {"X": engine.map(as_features, client.compute(delayed_chunks(X)))}
     for name, part in {"Y": y, "mask": mask, "entry_weight": entry_weight}.items():
         parts[name] = tuple(client.compute(chunks_like(part, X, name))) if is_collection(part) else part
@@ -97,7 +92,7 @@ class LabelSummary:
 
     Examples
     --------
-    >>> from spmld.cluster.inputs import summarize_labels
+    >>> from spmld.cluster.collections import summarize_labels
     >>> (summarize_labels([[1, 1]]) + summarize_labels([[None, -1]])).form().classes
     array([-1,  1])
     """
@@ -180,3 +175,20 @@ def split(values: Any, counts: Sequence[int], name: str) -> Chunks:
     ends = list(accumulate(counts))
     slices = [slice(end - count, end) for end, count in zip(ends, counts, strict=True)]
     return tuple(values.iloc[s] if hasattr(values, "iloc") else values[s] for s in slices)
+
+
+def predict_chunks(model: Any, method: str, X: Any) -> Any:
+    """Return the predictions of a method of a fitted estimator for a Dask array or data frame."""
+    names = list(model.classes_) if model._labels.one_dimensional else model.label_names_
+    vector = model._labels.one_dimensional and method != "predict_proba"
+    dtype = model.classes_.dtype if method == "predict" else np.dtype(float)
+    empty = np.empty(0 if vector else (0, len(names)), dtype=dtype)
+
+    def predict(chunk: Any) -> Any:
+        return getattr(model, method)(chunk) if chunk.shape[0] else empty
+
+    if hasattr(X, "map_partitions"):
+        frame = need("pandas").Series if vector else partial(need("pandas").DataFrame, columns=names)
+        return X.map_partitions(lambda chunk: frame(predict(chunk), index=chunk.index), meta=frame(empty))
+    shape = {"drop_axis": 1} if vector else {"chunks": (X.chunks[0], (len(names),))}
+    return X.rechunk({1: -1}).map_blocks(predict, dtype=dtype, meta=empty, **shape)
