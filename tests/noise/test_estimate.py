@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.special import expit
-from spmld.noise.curve import Curve
 
 from spmld import MaskedLogistic
 from spmld.model_selection import cross_fit, make_folds
 from spmld.noise import NoiseRates, estimate_noise
-from spmld.noise.estimate import label_frequency, label_rates
+from spmld.noise.estimate import Points, label_frequency, label_rates, summarize
 
 
 def draw(n=4000, l=6, spread=4.0, center=-4.0, seed=0):
@@ -27,27 +26,33 @@ def corrupt(truth, rng, alpha, beta):
     return rng.random(truth.shape) < np.where(truth, beta, alpha)
 
 
-@pytest.mark.parametrize(
-    ("alpha", "beta", "pattern"),
-    [(0.1, 0.1, "flipped"), (0.15, 0.0, "added"), (0.05, 0.0, "added"), (0.05, 0.2, "moved")],
-)
-def test_planted_rates_are_found(alpha, beta, pattern):
+@pytest.mark.parametrize("rate", [0.02, 0.1, 0.2])
+def test_a_planted_floor_is_found_and_is_no_claim_about_errors(rate):
     log_odds, truth, rng = draw()
-    estimate = estimate_noise(2 * log_odds + 1, signs_of(truth, corrupt(truth, rng, alpha, beta)))
-    assert estimate.identified
-    assert estimate.pattern == pattern
-    assert_allclose(estimate.rates.alpha, alpha, atol=0.02)
-    assert_allclose(estimate.rates.beta, beta, atol=0.06)
-    assert 0 < estimate.lowest_rate <= alpha
-
-
-def test_false_negatives_alone_are_a_pattern_but_not_identified():
-    log_odds, truth, rng = draw()
-    estimate = estimate_noise(log_odds, signs_of(truth, corrupt(truth, rng, 0.0, 0.3)))
-    assert estimate.pattern == "dropped"
+    estimate = estimate_noise(2 * log_odds + 1, signs_of(truth, corrupt(truth, rng, rate, rate)))
+    assert_allclose(estimate.floor.alpha, rate, rtol=0.15)
+    assert_allclose(estimate.floor.beta, estimate.floor.alpha)
     assert not estimate.identified
-    assert_allclose(np.concatenate(estimate.rates), 0)
-    assert_allclose(estimate.curve.beta, 0.3, atol=0.05)
+    assert not estimate.rates.any()
+    added = estimate_noise(log_odds, signs_of(truth, corrupt(truth, rng, rate, 0.0)), certain_negatives=True)
+    assert_allclose(added.floor.alpha, rate, rtol=0.15)
+    assert_allclose(added.floor.beta, 0)
+
+
+def test_false_negatives_alone_are_no_evidence_of_a_floor():
+    log_odds, truth, rng = draw()
+    estimate = estimate_noise(log_odds, signs_of(truth, corrupt(truth, rng, 0.0, 0.3)), certain_negatives=True)
+    assert not estimate.floor.any()
+
+
+def test_strong_labels_beside_rare_ones_without_signal_have_no_floor():
+    """One slope for all labels would explain the rare labels as errors (a floor of 3 %)."""
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        log_odds = np.hstack([rng.normal(scale=8, size=(800, 4)), np.full((800, 20), -3.5)])
+        scores = np.where(np.arange(24) < 4, log_odds, rng.normal(-3.5, 0.5, size=log_odds.shape))
+        truth = rng.random(log_odds.shape) < expit(log_odds)
+        assert not estimate_noise(scores, np.where(truth, 1, -1).astype(np.int8)).floor.any()
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -61,17 +66,16 @@ def test_no_noise_is_found_in_correct_labels_however_weak_the_features(strength,
     Y = (rng.random(log_odds.shape) < expit(log_odds)).astype(int)
     scores = cross_fit(MaskedLogistic(C=0.1), X, Y, make_folds(5, X, Y, random_state=0)).scores
     estimate = estimate_noise(scores, (2 * Y - 1).astype(np.int8))
-    assert not estimate.identified
-    assert estimate.lowest_rate == 0
+    assert not estimate.floor.any()
 
 
 def test_a_floor_that_disappears_with_less_regularization_is_not_noise():
     log_odds, truth, rng = draw()
     signs = signs_of(truth, corrupt(truth, rng, 0.1, 0.0))
-    assert estimate_noise(log_odds, signs).identified
+    assert estimate_noise(log_odds, signs).floor.any()
     correct = np.where(signs > 0, 5.0, -5.0) + rng.normal(size=signs.shape)
-    assert not estimate_noise(log_odds, signs, alternatives=lambda: [correct]).identified
-    assert estimate_noise(log_odds, signs, alternatives=lambda: [3 * log_odds]).identified
+    assert not estimate_noise(log_odds, signs, alternatives=lambda: [correct]).floor.any()
+    assert estimate_noise(log_odds, signs, alternatives=lambda: [3 * log_odds]).floor.any()
 
 
 def test_missing_entries_are_never_read():
@@ -80,7 +84,7 @@ def test_missing_entries_are_never_read():
     signs[rng.random(signs.shape) < 0.5] = 0
     expected = estimate_noise(log_odds, signs)
     found = estimate_noise(np.where(signs == 0, 1e3, log_odds), signs)
-    assert_allclose(found.rates.alpha, expected.rates.alpha)
+    assert_allclose(found.floor.alpha, expected.floor.alpha)
     assert found.evidence == pytest.approx(expected.evidence)
 
 
@@ -90,28 +94,40 @@ def test_the_order_of_samples_and_labels_does_not_matter():
     rows, columns = rng.permutation(800), rng.permutation(6)
     a, b = estimate_noise(log_odds, signs), estimate_noise(log_odds[rows][:, columns], signs[rows][:, columns])
     assert a.evidence == pytest.approx(b.evidence, rel=1e-4)
-    assert_allclose(a.rates.alpha[columns], b.rates.alpha, rtol=1e-3)
+    assert_allclose(a.floor.alpha[columns], b.floor.alpha, rtol=1e-3)
 
 
 @pytest.mark.parametrize("signs", [np.ones((5, 2)), -np.ones((5, 2)), np.zeros((5, 2))])
 def test_labels_of_one_class_have_no_noise(signs):
     estimate = estimate_noise(np.zeros((5, 2)), signs.astype(np.int8))
     assert not estimate.identified
-    assert estimate.pattern == "flipped"
+    assert not estimate.floor.any()
 
 
-def test_the_gradient_of_the_curve_vanishes_at_the_maximum_and_verified_entries_have_no_noise():
-    log_odds, truth, rng = draw(n=2000)
-    signs = signs_of(truth, corrupt(truth, rng, 0.1, 0.2))
-    trusted = np.zeros(signs.shape, dtype=bool)
-    trusted[:100] = True
-    signs[:100] = np.where(truth[:100], 1, -1)
-    curve = Curve.from_entries(log_odds, signs, trusted)
-    assert curve.counts.sum() + curve.verified.sum() == signs.size
-    best = curve.fit((1.0, 2.0))
-    assert best.alpha == pytest.approx(0.1, abs=0.02)
-    for rate in (0.8 * best.alpha, 1.2 * best.alpha):
-        assert curve.fit((1.0, 2.0), rate=rate).log_likelihood < best.log_likelihood
+def test_bins_of_scores_have_the_likelihood_of_the_entries():
+    log_odds, truth, rng = draw(n=2000, l=3)
+    signs = signs_of(truth, corrupt(truth, rng, 0.1, 0.1))
+    points = summarize(log_odds, signs)
+    assert len(points.scores) < len(signs) / 4
+    assert points.counts.sum() == signs.size
+    entries = Points(log_odds, signs, np.ones(signs.shape))
+    for rate in (0.02, 0.1, 0.2):
+        increase = points.log_likelihood(rate, rate) - points.log_likelihood(0.0, 0.0)
+        assert increase == pytest.approx(
+            entries.log_likelihood(rate, rate) - entries.log_likelihood(0.0, 0.0), rel=0.05
+        )
+
+
+def test_correct_verified_entries_with_the_floor_of_the_others_refute_noise():
+    """Unobserved causes: 8 % of all labels are positive whatever the features are."""
+    log_odds, truth, rng = draw(n=1500)
+    signs = signs_of(truth, ~truth & (rng.random(truth.shape) < 0.08))
+    trusted = np.arange(1500)[:, None] + np.zeros(6) < 100
+    estimate = estimate_noise(log_odds, signs, trusted)
+    assert_allclose(estimate.floor.alpha, 0.08, atol=0.03)
+    assert estimate.verified
+    assert not estimate.identified
+    assert_allclose(estimate.likelihood_rates.alpha, estimate.floor.alpha)
 
 
 def test_verified_entries_identify_the_rates_of_each_label():

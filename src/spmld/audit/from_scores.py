@@ -29,9 +29,9 @@ from spmld.estimators.progress import warn_caller
 from spmld.labels import Labels, LabelWarning, read_labels
 from spmld.labels.encoding import mark_trusted
 from spmld.labels.single_class import find_single_class, single_class_messages
-from spmld.noise import PooledCalibration, estimate_noise
+from spmld.noise import PooledCalibration, identify_noise
 from spmld.noise.bounds import bound_errors
-from spmld.noise.calibration import trusted_weight
+from spmld.noise.calibration import has_both_classes, trusted_weight
 from spmld.noise.likelihood import error_log_odds
 
 _Floats = NDArray[np.float64]
@@ -212,13 +212,16 @@ def _find_issues(scores: _Floats, signs: _Signs, labels: Labels, sample_names: l
     positive_only = (signs != labels.signs).any(axis=0)
     audited = np.where(positive_only, np.int8(0), signs)
     # Rates of labels are sums over all entries, in which NaN would remain.
-    noise = estimate_noise(np.where(signs == 0, 0.0, scores), audited, verified)
-    log_odds = noise.calibration.transform(scores)
+    known = np.where(signs == 0, 0.0, scores)
+    log_odds = PooledCalibration().fit(known, audited).transform(scores)
     if positive_only.any():
         calibration = PooledCalibration().fit(scores[:, positive_only], signs[:, positive_only])
         log_odds[:, positive_only] = calibration.transform(scores[:, positive_only])
     quality = signs * log_odds
-    rates = noise.rates if noise.verified and noise.identified else None
+    rates = None
+    if has_both_classes(np.where(verified, audited, np.int8(0)).reshape(-1, 1)).all():
+        identified = identify_noise(known, audited, verified)
+        rates = identified if identified.any() else None
     if rates is not None:
         weight = trusted_weight(audited, verified)
         calibration = PooledCalibration().fit(scores, audited, weight, rates.unless(verified))

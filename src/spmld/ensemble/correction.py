@@ -177,7 +177,8 @@ class ScoreCorrection(BaseEstimator):
     rates_ : NoiseRates
         Floor or noise rates of the labels.
     held_out_scores_ : ndarray of shape (n_samples, n_labels)
-        Log-odds of the observed labels of the samples of `fit`, by corrections and calibrations that were not fitted on their fold.
+        Log-odds of the observed labels of the samples of `fit`, by corrections and calibrations that were not fitted on
+        their fold.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """The noise model: likelihood of observed labels, estimate of noise rates, bounds of errors, and calibration."""
 
 from spmld.noise.calibration import PooledCalibration
-from spmld.noise.estimate import NoiseEstimate, estimate_noise
+from spmld.noise.estimate import NoiseEstimate, estimate_noise, identify_noise
 from spmld.noise.likelihood import NoiseRates
 
 __all__ = [
@@ -9,4 +9,5 @@ __all__ = [
     "NoiseRates",
     "PooledCalibration",
     "estimate_noise",
+    "identify_noise",
 ]

@@ -42,8 +42,8 @@ class PooledCalibration(Validated):
     .. math:: -\sum_{ij} t_{ij} \log p_{ij} + (1 - t_{ij}) \log(1 - p_{ij})
 
     plus the negative log-densities. The target t is :math:`(P + 1) / (P + 2)` for the P positives and
-    :math:`1 / (N + 2)` for the N negatives (Platt 2000), so that the minimum is finite even if the scores separate them.
-    The order of the scores of a label is kept. With noise rates, p is the probability of the true label, and the
+    :math:`1 / (N + 2)` for the N negatives (Platt 2000), so that the minimum is finite even if the scores separate
+    them. The order of the scores of a label is kept. With noise rates, p is the probability of the true label, and the
     likelihood is that of `NoisyLogistic`.
 
     Parameters
@@ -119,9 +119,8 @@ class PooledCalibration(Validated):
         noisy = None if rates is None else NoiseRates(*(np.broadcast_to(r, signs.shape)[rows, labels] for r in rates))
         likelihood = LOSSES["logistic"] if noisy is None else noisy.loss()
         entries = _Entries((score - mean) / scale, labels, targets, weight, likelihood, self.tol)
-        lines, self.log_likelihood_ = _fit_lines(
-            entries, n_labels, float(np.log((n_positives + 1) / (n_negatives + 1)))
-        )
+        shift = float(np.log((n_positives + 1) / (n_negatives + 1)))
+        lines, self.log_likelihood_ = _fit_lines(entries, n_labels, shift)
         self.slopes_ = np.maximum(lines[:, 0] / scale, self.min_slope)
         self.intercepts_ = lines[:, 1] - self.slopes_ * mean
         return self
@@ -217,8 +216,8 @@ class _Entries(NamedTuple):
         return gradient, hessian.reshape(n, 2, 2)
 
 
-def _fit_lines(entries: _Entries, n_labels: int, shift: float) -> _Floats:
-    """Return the slope, at least 0, and the shift of each label."""
+def _fit_lines(entries: _Entries, n_labels: int, shift: float) -> tuple[_Floats, float]:
+    """Return the slope, at least 0, and the shift of each label, and the marginal log-likelihood."""
     flat = _Prior(np.zeros(2), np.full(2, 1e-12 * entries.weights.sum()))
     pooled = entries._replace(labels=np.zeros_like(entries.labels))
     common = _minimize(pooled, np.array([[0.0, shift]]), flat)

@@ -20,11 +20,11 @@ other entries are noisy only if there is evidence that they have higher rates.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import OptimizeResult, minimize, minimize_scalar
+from scipy.optimize import minimize, minimize_scalar
 
 from spmld.core.losses import logistic
 from spmld.noise.calibration import PooledCalibration, has_both_classes, trusted_weight
@@ -59,12 +59,12 @@ class NoiseEstimate:
     ----------
     floor : NoiseRates
         Rates of the likelihood of observed labels, without a claim about errors; 0 without clear evidence.
+    evidence : float
+        Increase of the marginal log-likelihood by the floor, which is clear above `EVIDENCE`.
     rates : NoiseRates
         Noise rates of each label; 0 unless verified entries identify them.
     verified : bool
         Whether there are verified positives and negatives.
-    calibration : PooledCalibration
-        Calibration of the scores to the observed labels.
 
     Examples
     --------
@@ -72,9 +72,9 @@ class NoiseEstimate:
     """
 
     floor: NoiseRates
+    evidence: float
     rates: NoiseRates
     verified: bool
-    calibration: PooledCalibration
 
     @property
     def identified(self) -> bool:
@@ -135,28 +135,43 @@ def estimate_noise(
     >>> estimate.identified, estimate.rates.alpha.round(1)
     (True, array([0.1, 0.1, 0.1, 0.1]))
     """
-    calibration = PooledCalibration().fit(scores, signs)
-    n_labels = signs.shape[1]
-    nothing = NoiseRates(np.zeros(n_labels), np.zeros(n_labels))
-    checked = np.zeros(signs.shape, dtype=bool) if trusted is None else trusted
-    verified = bool(has_both_classes((signs * checked).reshape(-1, 1)).all())
+    nothing = NoiseRates(*np.zeros((2, signs.shape[1])))
     if not has_both_classes(signs.reshape(-1, 1)).all():
-        return NoiseEstimate(nothing, nothing, verified, calibration)
+        return NoiseEstimate(nothing, 0.0, nothing, False)
     direction = (1.0, 0.0) if certain_negatives else (1.0, 1.0)
-    fits = [_fit_rate(scores, signs, direction)]
+    fits = [_fit_rate(summarize(scores, signs), direction)]
     if fits[0].evidence > EVIDENCE and alternatives is not None:
-        fits += [_fit_rate(other, signs, direction) for other in alternatives()]
-    floor = nothing
-    if min(fit.evidence for fit in fits) > EVIDENCE:
-        rate = max(fits, key=lambda fit: fit.log_likelihood).rate
-        floor = NoiseRates(*np.outer(direction, np.full(n_labels, rate)))
-    rates = nothing
-    if verified:
-        shared = _fit_noise(scores, signs, checked, fits[0].rate, certain_negatives)
-        if shared.any():
-            of_truth = PooledCalibration().fit(scores, signs, trusted_weight(signs, checked), shared.unless(checked))
-            rates = label_rates(of_truth.transform(scores), np.where(checked, 0, signs), shared)
-    return NoiseEstimate(floor, rates, verified, calibration)
+        fits += [_fit_rate(summarize(other, signs), direction) for other in alternatives()]
+    best = max(fits, key=lambda fit: fit.log_likelihood)
+    evidence = min(fit.evidence for fit in fits)
+    rate = best.rate * (evidence > EVIDENCE)
+    floor = NoiseRates(*np.outer(direction, np.full(signs.shape[1], rate)))
+    if trusted is None or not has_both_classes((signs * trusted).reshape(-1, 1)).all():
+        return NoiseEstimate(floor, evidence, nothing, False)
+    rates = identify_noise(scores, signs, trusted, certain_negatives=certain_negatives)
+    return NoiseEstimate(floor, evidence, rates, True)
+
+
+def identify_noise(
+    scores: _Floats, signs: _Signs, trusted: NDArray[np.bool_], *, certain_negatives: bool = False
+) -> NoiseRates:
+    """Return the noise rates of each label, given verified positives and negatives; 0 without clear evidence.
+
+    Parameters
+    ----------
+    scores, signs, trusted, certain_negatives
+        As in `estimate_noise`.
+
+    Examples
+    --------
+    See `estimate_noise`.
+    """
+    shared = _fit_noise(scores, signs, trusted, certain_negatives)
+    if not shared.any():
+        return shared
+    weight = trusted_weight(signs, trusted)
+    calibration = PooledCalibration().fit(scores, signs, weight, shared.unless(trusted))
+    return label_rates(calibration.transform(scores), np.where(trusted, 0, signs), shared)
 
 
 class _RateFit(NamedTuple):
@@ -165,57 +180,6 @@ class _RateFit(NamedTuple):
     rate: float
     log_likelihood: float
     evidence: float
-
-
-def _fit_rate(
-    scores: _Floats, signs: _Signs, direction: tuple[float, float], weights: _Floats | None = None
-) -> _RateFit:
-    """Return the best rate of all labels in a direction (alpha, beta)."""
-    points = summarize(scores, signs, weights)
-    u, v = direction
-
-    def loss(rate: float) -> float:
-        return -points.log_likelihood(rate * u, rate * v)
-
-    grid = np.append(0.0, GRID)
-    losses = [loss(rate) for rate in grid]
-    best = int(np.argmin(losses))
-    if best == 0:
-        return _RateFit(0.0, -losses[0], 0.0)
-    bounds = grid[best - 1], grid[best + 1] if best + 1 < len(grid) else MAX_RATE / (u + v)
-    result = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 0.02 * grid[best]})
-    return _RateFit(float(result.x), -float(result.fun), losses[0] - float(result.fun))
-
-
-def _fit_noise(
-    scores: _Floats, signs: _Signs, checked: NDArray[np.bool_], floor: float, certain_negatives: bool
-) -> NoiseRates:
-    """Return the rates of entries that are not verified, shared by all labels; 0 without clear evidence."""
-    correct = summarize(scores, np.where(checked, signs, 0))
-    others = summarize(scores, np.where(checked, 0, signs))
-    points = Points(*(np.concatenate(arrays) for arrays in zip(correct, others, strict=True)))
-    noisy = np.arange(len(points.scores))[:, None] >= len(correct.scores)
-
-    n_free = 3 if certain_negatives else 4
-
-    def loss(rates: _Floats) -> float:
-        own_floor, own_ceiling, alpha, beta = np.clip(np.append(rates, np.zeros(4 - len(rates))), 0.0, MAX_RATE / 2)
-        true_rates = own_floor + (1 - own_floor - own_ceiling) * alpha * noisy
-        return -points.log_likelihood(true_rates, own_ceiling + (1 - own_floor - own_ceiling) * beta * noisy)
-
-    def search(starts: list[_Floats]) -> OptimizeResult:
-        start = min(starts, key=loss)
-        simplex = np.vstack([start, start + np.diag(np.maximum(start, SIMPLEX))])
-        return minimize(
-            loss, start, method="Nelder-Mead", options={"initial_simplex": simplex, "xatol": GRID[0], "fatol": 0.1}
-        )
-
-    nothing = search([np.array([floor, 0.0]), np.array([floor, floor])])
-    noise = np.full(n_free - 2, max(floor, GRID[0]))
-    best = search([np.append(nothing.x, 0.0 * noise), np.append([0.0, 0.0], noise), np.append(nothing.x, noise)])
-    clear = nothing.fun - best.fun > EVIDENCE
-    alpha, beta = np.clip(np.append(best.x[2:], 0.0)[:2], 0.0, MAX_RATE / 2) * clear
-    return NoiseRates(np.full(signs.shape[1], alpha), np.full(signs.shape[1], beta))
 
 
 class Points(NamedTuple):
@@ -228,8 +192,7 @@ class Points(NamedTuple):
     def log_likelihood(self, alpha: _Floats | float, beta: _Floats | float) -> float:
         """Return the marginal log-likelihood of rates, which broadcast against the points."""
         rates = NoiseRates(*(np.broadcast_to(rate, self.signs.shape) for rate in (alpha, beta)))
-        calibration = PooledCalibration(tol=TOLERANCE).fit(self.scores, self.signs, self.counts, rates)
-        return calibration.log_likelihood_
+        return PooledCalibration(tol=TOLERANCE).fit(self.scores, self.signs, self.counts, rates).log_likelihood_
 
 
 def summarize(scores: _Floats, signs: _Signs, weights: _Floats | None = None) -> Points:
@@ -251,6 +214,54 @@ def summarize(scores: _Floats, signs: _Signs, weights: _Floats | None = None) ->
         means[:, j] = np.bincount(bins, weight * scores[rows, j], N_BINS) / total
     signs = np.repeat(np.array([1, -1], dtype=np.int8), N_BINS)[:, None] * (counts.reshape(-1, l) > 0)
     return Points(np.vstack([means, means]), signs.astype(np.int8), counts.reshape(-1, l))
+
+
+def _fit_rate(points: Points, direction: tuple[float, float]) -> _RateFit:
+    """Return the best rate of all labels in a direction (alpha, beta)."""
+    u, v = direction
+
+    def loss(rate: float) -> float:
+        return -points.log_likelihood(rate * u, rate * v)
+
+    grid = np.append(0.0, GRID)
+    losses = [loss(rate) for rate in grid]
+    best = int(np.argmin(losses))
+    if best == 0:
+        return _RateFit(0.0, -losses[0], 0.0)
+    bounds = grid[best - 1], grid[best + 1] if best + 1 < len(grid) else MAX_RATE / (u + v)
+    result = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 0.02 * grid[best]})
+    return _RateFit(float(result.x), -float(result.fun), losses[0] - float(result.fun))
+
+
+def _fit_noise(scores: _Floats, signs: _Signs, checked: NDArray[np.bool_], certain_negatives: bool) -> NoiseRates:
+    """Return the rates of entries that are not verified, shared by all labels; 0 without clear evidence."""
+    correct = summarize(scores, np.where(checked, signs, 0))
+    others = summarize(scores, np.where(checked, 0, signs))
+    points = Points(*map(np.concatenate, zip(*(correct, others), strict=True)))  # type: ignore[arg-type]
+    noisy = np.arange(len(points.scores))[:, None] >= len(correct.scores)
+    n_rates = 1 if certain_negatives else 2
+
+    def loss(rates: _Floats) -> float:
+        """Return the loss of the floor and the ceiling that all entries have, and of the rates of the others."""
+        floor, ceiling, alpha, beta = np.clip(np.append(rates, np.zeros(4 - len(rates))), 0.0, MAX_RATE / 2)
+        scale = 1 - floor - ceiling
+        return -points.log_likelihood(floor + scale * alpha * noisy, ceiling + scale * beta * noisy)
+
+    def search(*starts: _Floats) -> Any:
+        start = min(starts, key=loss)
+        simplex = np.vstack([start, start + np.diag(np.maximum(start, SIMPLEX))])
+        options = {"initial_simplex": simplex, "xatol": GRID[0], "fatol": 0.1}
+        return minimize(loss, start, method="Nelder-Mead", options=options)
+
+    floor = _fit_rate(points, (1.0, 1.0)).rate
+    correct_only = search(np.array([floor, 0.0]), np.array([floor, floor]))
+    noise = np.full(n_rates, max(floor, GRID[0]))
+    best = search(
+        np.append(correct_only.x, 0.0 * noise), np.append([0.0, 0.0], noise), np.append(correct_only.x, noise)
+    )
+    clear = correct_only.fun - best.fun > EVIDENCE
+    alpha, beta = np.clip(np.append(best.x[2:], 0.0)[:2], 0.0, MAX_RATE / 2) * clear
+    return NoiseRates(np.full(signs.shape[1], alpha), np.full(signs.shape[1], beta))
 
 
 def label_frequency(scores: _Floats, observed: NDArray[np.bool_], weights: _Floats | None = None) -> float:
@@ -279,7 +290,7 @@ def label_frequency(scores: _Floats, observed: NDArray[np.bool_], weights: _Floa
     """
     if observed.all() or not observed.any():
         return 1.0
-    ceiling = _fit_rate(scores, np.where(observed, 1, -1).astype(np.int8), (0.0, 1.0), weights)
+    ceiling = _fit_rate(summarize(scores, np.where(observed, 1, -1).astype(np.int8), weights), (0.0, 1.0))
     return 1 - ceiling.rate if ceiling.evidence > EVIDENCE else 1.0
 
 
