@@ -82,7 +82,7 @@ def test_dropped_positives_are_in_the_list_of_absent_labels():
 def test_errors_of_people_are_found_as_by_self_confidence(language):
     """The labels of one annotator, some of which the majority of the others contradicts."""
     try:
-        data = load_annotated_texts(language, 1500)
+        data = load_annotated_texts(language, 2000)
     except FileNotFoundError as error:
         pytest.skip(f"real data: {error}")
     X = TfidfVectorizer(analyzer="char", ngram_range=(2, 4), min_df=3).fit_transform(data.texts)
