@@ -22,7 +22,7 @@ def hierarchical_ensemble(**params: Any) -> SelfPacedEnsemble:
 
     A kernel ridge regression with 2,000 landmarks replaces the view "ridge", the view "boosting" has up to 800 trees,
     the micro average precision of all labels selects and weighs the views, and nothing is trimmed. A fit takes about
-    two to three times as long as that of `SelfPacedEnsemble`. With many samples and features, where this would omit the
+    twice as long as that of `SelfPacedEnsemble`. With many samples and features, where this would omit the
     view "boosting", pass ``SelfPacedEnsemble()`` to `HierarchicalClassifier` instead.
 
     Parameters
