@@ -173,9 +173,9 @@ def test_calibration_of_scores_with_outliers_is_optimal():
         residual = model.probabilities(score) - np.where(
             sign > 0, (positives + 1) / (positives + 2), 1 / (negatives + 2)
         )
-        assert abs(residual.sum()) < 1e-6
+        assert abs(residual.sum()) < 1e-5
         gradient = (residual * score).sum() / np.linalg.norm(score)
-        assert abs(gradient) < 1e-6 if model.slopes_[0] > 0 else gradient > -1e-6
+        assert abs(gradient) < 1e-5 if model.slopes_[0] > 0 else gradient > -1e-5
 
 
 def test_calibration_corrects_shifted_scores():
@@ -223,10 +223,10 @@ def test_the_marginal_likelihood_is_the_integral_over_the_lines():
     steps = np.linspace(-5, 5, 201)
     grid = np.array([[a, b] for a in steps for b in steps])
     for j in range(2):
-        of_label = entries._replace(
-            **{name: getattr(entries, name)[labels == j] for name in ("z", "targets", "weights")}
-        )
-        values = [of_label._replace(labels=np.zeros(60, dtype=int)).losses(line[None], prior)[0] for line in grid]
+        rows = labels == j
+        parts = entries.z[rows], np.zeros(60, dtype=int), entries.targets[rows], weights[rows]
+        of_label = _Entries(*parts, LOSSES["logistic"], 1e-12)
+        values = [of_label.losses(line[None], prior)[0] for line in grid]
         density = np.sqrt(prior.precision.prod()) / (2 * np.pi)
         integral = np.log(np.exp(-np.array(values)).sum() * density * (steps[1] - steps[0]) ** 2)
         assert laplace[j] == pytest.approx(integral, abs=0.1)

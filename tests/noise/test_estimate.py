@@ -113,9 +113,8 @@ def test_bins_of_scores_have_the_likelihood_of_the_entries():
     entries = Points(log_odds, signs, np.ones(signs.shape))
     for rate in (0.02, 0.1, 0.2):
         increase = points.log_likelihood(rate, rate) - points.log_likelihood(0.0, 0.0)
-        assert increase == pytest.approx(
-            entries.log_likelihood(rate, rate) - entries.log_likelihood(0.0, 0.0), rel=0.05
-        )
+        exact = entries.log_likelihood(rate, rate) - entries.log_likelihood(0.0, 0.0)
+        assert increase == pytest.approx(exact, rel=0.05)
 
 
 def test_correct_verified_entries_with_the_floor_of_the_others_refute_noise():

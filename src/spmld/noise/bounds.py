@@ -4,7 +4,8 @@ Such noise changes certain entries as often as uncertain ones. Sort the observed
 out-of-fold scores.
 
 - False positives. Among the lowest fraction q of the entries, at least the fraction :math:`\alpha_j` is observed as
-  positive, for any true labels. With k positives in them, there are at most about k / q false positives.
+  positive, for any true labels. Beside N observed negatives, at most about :math:`N \alpha / (1 - \alpha)` of the
+  observed positives are false.
 - False negatives. Among the highest entries, q times as many as there are positives, at least the fraction
   :math:`\beta_j` is observed as negative. Of P observed positives, at most about :math:`P \beta / (1 - \beta)` more are
   missing.
@@ -127,5 +128,7 @@ def _bounds(counts: _Floats, n_observed: NDArray[np.intp], n_positives: NDArray[
     level = 1 - (1 - CONFIDENCE) / len(TAIL_FRACTIONS)
     alpha = upper_limit(low_positives, n_low, level).min(axis=1)
     beta = np.minimum(upper_limit(high_negatives, n_high, level).min(axis=1), 1 - 1e-9)
-    false_positives = np.minimum(alpha * n_observed, n_positives)
-    return false_positives, np.minimum(n_positives * beta / (1 - beta), n_observed - n_positives)
+    n_negatives = n_observed - n_positives
+    alpha = np.minimum(alpha, 1 - 1e-9)
+    false_positives = np.minimum(n_negatives * alpha / (1 - alpha), n_positives)
+    return false_positives, np.minimum(n_positives * beta / (1 - beta), n_negatives)
