@@ -14,7 +14,6 @@ import numpy as np
 import tutorial_files
 from matplotlib import pyplot as plt
 from sklearn.feature_extraction.text import TfidfVectorizer
-from spmld.noise.curve import Curve
 
 from spmld import SPMLD, MaskedLogistic, SelfPacedEnsemble
 from spmld.annotators import find_consensus, fit_consensus, read_annotators
@@ -28,7 +27,8 @@ from spmld.labels import Hierarchy, hide_labels
 from spmld.metrics import ranking_loss
 from spmld.model_selection import cross_fit, make_folds
 from spmld.monitoring import monitor
-from spmld.noise import PooledCalibration
+from spmld.noise import NoiseRates, PooledCalibration, estimate_noise
+from spmld.noise.estimate import summarize
 from spmld.pacing import HardPacing, LinearPacing, LogarithmicPacing
 from spmld.plotting import CorrelationDisplay, PacingDisplay, ReliabilityDisplay
 
@@ -271,18 +271,19 @@ def trust():
     for name, labels, color in (("no errors", truth, BLUE), ("10 % false positives", noisy, RED)):
         signs = np.where(labels, 1, -1).astype(np.int8)
         scores = cross_fit(MaskedLogistic(C=10), X, signs, make_folds(5, X, signs, random_state=0)).scores
-        curve = Curve.from_entries(PooledCalibration().fit(scores, signs).transform(scores), signs)
-        fit = curve.fit((1.0, 0.0))
-        counts = np.add.reduceat(curve.counts, np.arange(0, len(curve.log_odds), 16), axis=1)
-        frequency = counts[0] / counts.sum(axis=0)
-        axis.plot(curve.log_odds[8::16], frequency, "o", ms=4.5, color=color, label=f"{name}, observed")
-        points = np.linspace(curve.log_odds[0], curve.log_odds[-1], 300)
-        fitted = fit.alpha + (1 - fit.alpha - fit.beta) * logistic(fit.slope * points + fit.shift)
-        axis.plot(points, fitted, color=color, lw=1.4, label=f"{name}, fitted curve")
-        if fit.alpha > 0.01:
-            axis.axhline(fit.alpha, color=GRAY, ls="--", lw=1)
-            axis.text(4, fit.alpha * 1.12, f"floor: {fit.alpha:.2f}", color="#555555")
-    axis.set(xlabel="out-of-fold log-odds, calibrated to the observed labels", ylabel="frequency of positives")
+        points = summarize(scores.reshape(-1, 1), signs.reshape(-1, 1))
+        rate = estimate_noise(scores, signs, certain_negatives=True).floor.alpha[0]
+        rates = NoiseRates(np.full(1, rate), np.zeros(1))
+        calibration = PooledCalibration().fit(points.scores, points.signs, points.counts, rates)
+        log_odds = calibration.transform(points.scores).ravel()
+        counts = points.counts.reshape(2, -1, 4).sum(axis=2)
+        axis.plot(log_odds.reshape(2, -1, 4).mean(axis=2)[0], counts[0] / counts.sum(axis=0), "o", ms=4.5, color=color)
+        grid = np.linspace(log_odds.min(), log_odds.max(), 300)
+        axis.plot(grid, rate + (1 - rate) * logistic(grid), color=color, lw=1.4, label=name)
+        if rate > 0.01:
+            axis.axhline(rate, color=GRAY, ls="--", lw=1)
+            axis.text(4, rate * 1.12, f"floor: {rate:.2f}", color="#555555")
+    axis.set(xlabel="out-of-fold log-odds of the true label", ylabel="frequency of positives")
     axis.set(yscale="log", xlim=(-9, 8), ylim=(4e-4, 1.4))
     axis.set_yticks([0.001, 0.01, 0.1, 1], labels=["0.001", "0.01", "0.1", "1"])
     axis.legend(frameon=False, loc="lower right", fontsize=9)

@@ -40,7 +40,7 @@ PUBLIC = {
     ),
     "spmld.noise": (
         "Noise model",
-        "estimate_noise NoiseEstimate NoiseRates PooledCalibration",
+        "estimate_noise identify_noise NoiseEstimate NoiseRates PooledCalibration",
     ),
     "spmld.annotators": (
         "Labels of several annotators",

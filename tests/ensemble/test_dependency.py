@@ -166,7 +166,7 @@ def test_weight_0_gives_the_scores_of_the_views():
 
     def uncalibrated(model):
         calibration = model.correction_.calibration_
-        return (model.decision_function(data.X) - calibration.intercepts_) / calibration.slope_
+        return (model.decision_function(data.X) - calibration.intercepts_) / calibration.slopes_
 
     s0, s1, s2 = (uncalibrated(model) for model in (plain, half, full))
     scores = plain.estimators_["linear"].decision_function(plain.transformers_["linear"].transform(data.X))

@@ -23,7 +23,7 @@ from spmld.estimators import FeatureScaler
 from spmld.estimators.scaling import LandmarkFeatures
 from spmld.labels import Labels, corrupt_labels, hide_labels, read_labels
 from spmld.metrics import evaluate, ranking_loss
-from spmld.model_selection import make_folds, path_search
+from spmld.model_selection import DecisionRule, make_folds, path_search
 from spmld.model_selection.cross_fitting import CrossFit, cross_fit_scores, fit_samples
 from spmld.model_selection.path_search import HeldOut, HeldOutLoss, search_path
 from spmld.model_selection.samples import Samples
@@ -57,7 +57,7 @@ def search(view, samples, cross, **options):
 @pytest.mark.parametrize(
     ("view", "estimator"), [("linear", MaskedLogistic(label_graph_penalty=1.0)), ("ridge", MaskedRidge())]
 )
-def test_one_view_without_trimming_and_correction_is_the_masked_estimator_up_to_a_slope_and_shifts(
+def test_one_view_without_trimming_and_correction_is_the_masked_estimator_up_to_slopes_and_shifts(
     view, estimator, monkeypatch
 ):
     monkeypatch.setattr(views_module, "TOL", 1e-8)
@@ -67,10 +67,11 @@ def test_one_view_without_trimming_and_correction_is_the_masked_estimator_up_to_
     fitted = model(views=(view,), keep_fraction=1.0, dependency_weight=0.0).fit(DATA.X, Y)
     X = FeatureScaler().fit_transform(DATA.X)
     plain = clone(estimator).set_params(**fitted.params_[view]).fit(X, Y).decision_function(X)
-    scores = fitted.decision_function(DATA.X) - fitted.correction_.calibration_.label_shifts_
-    slope, shift = np.polyfit(plain.ravel(), scores.ravel(), 1)
-    assert slope > 0
-    np.testing.assert_allclose(slope * plain + shift, scores, atol=1e-6)
+    scores = fitted.decision_function(DATA.X)
+    for of_label, of_view in zip(scores.T, plain.T, strict=True):
+        slope, shift = np.polyfit(of_view, of_label, 1)
+        assert slope > 0
+        np.testing.assert_allclose(slope * of_view + shift, of_label, atol=1e-6)
     losses = losses_of(view, fitted)
     assert losses[repr(fitted.params_[view])] == min(losses.values())
 
@@ -211,9 +212,9 @@ def test_scores_are_the_mean_of_calibrated_views_weighted_by_the_inverse_eighth_
     for view, estimator in fitted.estimators_.items():
         calibration = fitted.mixture_.calibrations_[view]
         values = estimator.decision_function(fitted.transformers_[view].transform(DATA.X))
-        scores.append(calibration.slope_ * values + calibration.shift_ + calibration.label_shifts_)
+        scores.append(calibration.transform(values))
     final = fitted.correction_.calibration_
-    expected = final.slope_ * np.tensordot(powers / powers.sum(), scores, axes=1) + final.intercepts_
+    expected = final.slopes_ * np.tensordot(powers / powers.sum(), scores, axes=1) + final.intercepts_
     np.testing.assert_allclose(fitted.decision_function(DATA.X), expected, atol=1e-10)
 
 
@@ -329,8 +330,8 @@ def test_calibrations_use_a_part_of_many_samples(monkeypatch):
         monkeypatch.setattr(module, "MAX_CALIBRATED", 120)
     fitted = model().fit(DATA.X, Y)
     for name, calibration in expected.mixture_.calibrations_.items():
-        assert fitted.mixture_.calibrations_[name].slope_ != calibration.slope_
-        assert fitted.mixture_.calibrations_[name].slope_ == pytest.approx(calibration.slope_, rel=0.2)
+        assert fitted.mixture_.calibrations_[name].slopes_ != calibration.slopes_
+        assert fitted.mixture_.calibrations_[name].slopes_ == pytest.approx(calibration.slopes_, rel=0.2)
 
 
 def test_losses_of_many_samples_are_those_of_a_part(monkeypatch):
@@ -416,6 +417,71 @@ def test_trees_of_the_noise_estimate_are_grown_once_unless_there_is_noise(error_
 
     monkeypatch.setattr(views_module.MaskedBoosting, "boost", count)
     fitted = model(views=("linear", "boosting"), n_trees=[30], keep_fraction=1.0).fit(X, labels)
-    assert fitted.noise_.identified == (error_rate > 0)
+    assert fitted.noise_.floor.any() == (error_rate > 0)
+    assert not fitted.noise_.identified
     # For the noise, for the setting of the view unless the trees are the same, and for all samples.
     assert grown == [30] * 3 + [30 if error_rate else 0] * 3 + [30]
+
+
+def floored(seed=0):
+    """Labels with unobserved causes: 8 % of all entries are positive whatever the features are."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(1600, 8))
+    W = rng.normal(size=(8, 5))
+    log_odds = 5 * X @ W / np.linalg.norm(W, axis=0) - 2
+    q = 0.08 + 0.92 / (1 + np.exp(-log_odds))
+    return X, (rng.random(q.shape) < q).astype(float), q
+
+
+def test_probabilities_are_those_of_observed_labels_and_have_their_floor():
+    """Probabilities without the floor have a log loss that is .1 higher."""
+    X, labels, q = floored()
+    fitted = SelfPacedEnsemble(views=("linear", "ridge"), random_state=0).fit(X[:800], labels[:800])
+    p = fitted.predict_proba(X[800:])
+    assert fitted.noise_.floor.any()
+    np.testing.assert_array_equal(fitted.false_positive_rate_, 0)  # a floor is no claim about errors
+    assert abs(p.min() - 0.08) < 0.03
+    losses = [-np.log(np.where(labels[800:] > 0, value, 1 - value)).mean() for value in (p, q[800:])]
+    assert losses[0] < losses[1] + 0.02
+    np.testing.assert_allclose(p, 1 / (1 + np.exp(-fitted.decision_function(X[800:]))))
+    with pytest.raises(ValueError, match="predict_true_proba needs noise rates"):
+        fitted.predict_true_proba(X)
+
+
+def test_verified_entries_give_probabilities_of_true_labels():
+    X, truth, _ = floored()
+    rng = np.random.default_rng(1)
+    trusted = np.arange(1600)[:, None] + np.zeros(5) < 150
+    flipped = (rng.random(truth.shape) < 0.15) & ~trusted
+    observed = np.where(flipped, 1 - truth, truth)
+    settings = {"views": ("linear", "ridge"), "random_state": 0}
+    fitted = SelfPacedEnsemble(**settings).fit(X[:800], observed[:800], trusted=trusted[:800])
+    assert fitted.noise_.identified
+    np.testing.assert_allclose(fitted.false_positive_rate_, 0.15, atol=0.08)
+    of_observed, of_truth = fitted.predict_proba(X[800:]), fitted.predict_true_proba(X[800:])
+
+    def loss(p, Y):
+        return -np.log(np.where(Y > 0, p, 1 - p)).mean()
+
+    assert loss(of_truth, truth[800:]) < loss(of_observed, truth[800:])
+    assert loss(of_observed, observed[800:]) < loss(of_truth, observed[800:])
+    correct = SelfPacedEnsemble(**settings).fit(X[:800], truth[:800], trusted=trusted[:800])
+    np.testing.assert_array_equal(correct.false_positive_rate_, 0)  # verified entries have the same floor
+
+
+def test_f1_decisions_do_not_predict_the_floor():
+    """With 40 labels and 10 % false positives, most positives are false; F1 of true labels is half as good with it."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1600, 12))
+    W = rng.normal(size=(12, 40))
+    truth = rng.random((1600, 40)) < 1 / (1 + np.exp(12 - 6 * X @ W / np.linalg.norm(W, axis=0)))
+    observed = truth ^ (rng.random(truth.shape) < 0.1)
+    fitted = SelfPacedEnsemble(views=("ridge", "linear"), random_state=0).fit(X[:800], observed[:800].astype(float))
+    predicted = fitted.predict(X[800:]) == 1
+
+    def f1(chosen):
+        return 2 * (chosen & truth[800:]).sum() / (chosen.sum() + truth[800:].sum())
+
+    p = fitted.predict_proba(X[800:])
+    with_floor = DecisionRule().fit(p, None).positive(p)
+    assert f1(predicted) > f1(with_floor) + 0.1

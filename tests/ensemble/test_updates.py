@@ -115,12 +115,12 @@ def test_corrections_reach_the_quality_of_correct_labels():
     train, test = np.arange(0, 1600, 2), np.arange(1, 1600, 2)
     wrong = corrupt_labels(data.Y[train], "flip", 0.15, random_state=0)
     model = fitted(data.X[train], wrong, views=("linear",))
-    assert model.false_positive_rate_.min() > 0.08
+    assert model.likelihood_rates_.alpha.min() > 0.08
     before = log_loss(data.Y[test], model.predict_proba(data.X[test]))
     model.update(data.X[train], data.Y[train], samples=np.arange(len(train)))
     correct = fitted(data.X[train], data.Y[train], views=("linear",))
     after, expected = (log_loss(data.Y[test], m.predict_proba(data.X[test])) for m in (model, correct))
-    assert model.false_positive_rate_.max() < 0.03
+    assert model.likelihood_rates_.alpha.max() < 0.03
     assert after < before - 0.01
     assert after < expected + 0.005
 

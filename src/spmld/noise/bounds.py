@@ -129,6 +129,6 @@ def _bounds(counts: _Floats, n_observed: NDArray[np.intp], n_positives: NDArray[
     alpha = upper_limit(low_positives, n_low, level).min(axis=1)
     beta = np.minimum(upper_limit(high_negatives, n_high, level).min(axis=1), 1 - 1e-9)
     n_negatives = n_observed - n_positives
-    alpha = np.minimum(alpha, 1 - 1e-9)
-    false_positives = np.minimum(n_negatives * alpha / (1 - alpha), n_positives)
+    odds = alpha / np.maximum(1 - alpha, 1e-9)
+    false_positives = np.where(alpha < 1, np.minimum(n_negatives * odds, n_positives), n_positives)
     return false_positives, np.minimum(n_positives * beta / (1 - beta), n_negatives)

@@ -50,7 +50,7 @@ class PooledCalibration(Validated):
     ----------
     min_slope : float, default=0.0
         Lower bound of the slopes. A number above 0 keeps the order of scores that do not predict the observed labels.
-    tol : float, default=1e-12
+    tol : float, default=1e-14
         Stop when a Newton step decreases the loss of a label by at most this fraction of the weights of all entries.
 
     Attributes
@@ -77,7 +77,7 @@ class PooledCalibration(Validated):
     """
 
     min_slope: NonNegative = 0.0
-    tol: Positive = 1e-12
+    tol: Positive = 1e-14
 
     def fit(
         self, scores: _Floats, signs: _Signs, entry_weight: _Floats | None = None, rates: NoiseRates | None = None

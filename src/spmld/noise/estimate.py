@@ -111,7 +111,7 @@ def estimate_noise(
         a floor, which is lower for these scores. The evidence is therefore the lowest one, and the rates are those of
         the scores with the highest likelihood.
     certain_negatives : bool, default=False
-        Whether negatives are correct, so that the only pattern is "added".
+        Whether negatives are correct, so that the ceiling is 1.
 
     Returns
     -------
