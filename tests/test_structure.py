@@ -38,8 +38,9 @@ def modules_that_read(attribute):
 
 
 def test_samples_have_one_carrier_and_folds_another():
-    """Samples are in memory or on a cluster. A Dataset is what users load, before labels are read."""
-    assert {*classes_with({"X", "features"}, {"Y", "labels", "signs"})} == {"Samples", "ClusterSamples", "Dataset"}
+    """Samples are in memory or on a cluster. Others hold what users load, or pass to any classifier of scikit-learn."""
+    expected = {"Samples", "ClusterSamples", "Dataset", "_Passed"}
+    assert {*classes_with({"X", "features"}, {"Y", "labels", "signs"})} == expected
     assert {*classes_with({"folds"})} == {"CrossFit"}
 
 

@@ -22,7 +22,7 @@ EM_TOLERANCE = 1e-3
 """Relative change of the variances at which it stops."""
 MAX_STEPS = 100
 """Maximum number of Newton steps."""
-MAX_HALVINGS = 30
+MAX_LINE_HALVINGS = 30
 """Maximum number of halvings of a Newton step."""
 
 
@@ -274,7 +274,7 @@ def _minimize(entries: _Entries, lines: _Floats, prior: _Prior) -> _Floats:
         steps = np.linalg.solve(hessian + np.diag(prior.precision), gradient[:, :, None])[:, :, 0]
         moving = (gradient * steps).sum(axis=1) > tolerance
         remaining = moving
-        for length in 0.5 ** np.arange(MAX_HALVINGS):
+        for length in 0.5 ** np.arange(MAX_LINE_HALVINGS):
             if not remaining.any():
                 break
             candidate = lines - length * steps

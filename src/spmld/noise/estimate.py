@@ -37,13 +37,13 @@ EVIDENCE = 5.0
 """Minimum evidence of rates: the logarithm of a Bayes factor of 150, "very strong" (Kass and Raftery 1995)."""
 MAX_RATE = 0.98
 """Maximum sum of the rates of false positives and false negatives."""
-GRID = 0.005 * 2.0 ** np.arange(7)
+RATES = 0.005 * 2.0 ** np.arange(7)
 """Rates from which the search of the best one starts."""
 SIMPLEX = 0.02
 """Smallest edge of the initial simplex of the search of noise rates."""
 N_BINS = 128
 """Number of points of the frequency of positives of each label, as a function of its score."""
-TOLERANCE = 1e-7
+LIKELIHOOD_TOL = 1e-7
 """Tolerance of the calibrations whose likelihoods are compared."""
 N_ITERATIONS = 100
 """Number of iterations of the EM algorithm."""
@@ -192,7 +192,7 @@ class Points(NamedTuple):
     def log_likelihood(self, alpha: _Floats | float, beta: _Floats | float) -> float:
         """Return the marginal log-likelihood of rates, which broadcast against the points."""
         rates = NoiseRates(*(np.broadcast_to(rate, self.signs.shape) for rate in (alpha, beta)))
-        return PooledCalibration(tol=TOLERANCE).fit(self.scores, self.signs, self.counts, rates).log_likelihood_
+        return PooledCalibration(tol=LIKELIHOOD_TOL).fit(self.scores, self.signs, self.counts, rates).log_likelihood_
 
 
 def summarize(scores: _Floats, signs: _Signs, weights: _Floats | None = None) -> Points:
@@ -223,7 +223,7 @@ def _fit_rate(points: Points, direction: tuple[float, float]) -> _RateFit:
     def loss(rate: float) -> float:
         return -points.log_likelihood(rate * u, rate * v)
 
-    grid = np.append(0.0, GRID)
+    grid = np.append(0.0, RATES)
     losses = [loss(rate) for rate in grid]
     best = int(np.argmin(losses))
     if best == 0:
@@ -250,12 +250,12 @@ def _fit_noise(scores: _Floats, signs: _Signs, checked: NDArray[np.bool_], certa
     def search(*starts: _Floats) -> Any:
         start = min(starts, key=loss)
         simplex = np.vstack([start, start + np.diag(np.maximum(start, SIMPLEX))])
-        options = {"initial_simplex": simplex, "xatol": GRID[0], "fatol": 0.1}
+        options = {"initial_simplex": simplex, "xatol": RATES[0], "fatol": 0.1}
         return minimize(loss, start, method="Nelder-Mead", options=options)
 
     floor = _fit_rate(points, (1.0, 1.0)).rate
     correct_only = search(np.array([floor, 0.0]), np.array([floor, floor]))
-    noise = np.full(n_rates, max(floor, GRID[0]))
+    noise = np.full(n_rates, max(floor, RATES[0]))
     best = search(
         np.append(correct_only.x, 0.0 * noise), np.append([0.0, 0.0], noise), np.append(correct_only.x, noise)
     )

@@ -19,7 +19,6 @@ from spmld.app.commands.fitting import (
     build,
     check_decision,
     fit_model,
-    metric_title,
     parse_decision,
     parse_params,
     quality_metrics,
@@ -29,7 +28,14 @@ from spmld.app.commands.fitting import (
     without_decision,
 )
 from spmld.app.commands.loading import Source, frames
-from spmld.app.commands.printing import check_output_path, list_columns, print_json, print_message, progress_bar
+from spmld.app.commands.printing import (
+    check_output_path,
+    list_columns,
+    metric_title,
+    print_json,
+    print_message,
+    progress_bar,
+)
 from spmld.datasets import Dataset
 
 QUALITY_FOLDS = 3

@@ -273,19 +273,6 @@ def quality_metrics(Y: Any, scores: Any) -> dict[str, float]:
         return {metric.__name__: round(float(metric(Y, scores)), SUMMARY_DIGITS) for metric in metrics}
 
 
-def metric_title(name: str) -> str:
-    """Return the name of a metric as text.
-
-    Examples
-    --------
-    >>> from spmld.app.commands.fitting import metric_title
-    >>> metric_title("macro_auc"), metric_title("ranking_loss")
-    ('AUC', 'ranking loss')
-    """
-    titles = {"label_ranking_average_precision": "average precision", "macro_auc": "AUC"}
-    return titles.get(name, name.replace("_", " "))
-
-
 def save_model(
     model: Any, path: str, source: Source, dataset: Dataset, method: str, seconds: float, **details: Any
 ) -> dict[str, Any]:

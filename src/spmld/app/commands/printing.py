@@ -233,3 +233,16 @@ def _finite(content: Any) -> Any:
     if isinstance(content, (list, tuple)):
         return [_finite(value) for value in content]
     return None if isinstance(content, float) and not math.isfinite(content) else content
+
+
+def metric_title(name: str) -> str:
+    """Return the name of a metric as text.
+
+    Examples
+    --------
+    >>> from spmld.app.commands.printing import metric_title
+    >>> metric_title("macro_auc"), metric_title("ranking_loss")
+    ('AUC', 'ranking loss')
+    """
+    titles = {"label_ranking_average_precision": "average precision", "macro_auc": "AUC"}
+    return titles.get(name, name.replace("_", " "))

@@ -18,10 +18,17 @@ from spmld._response import as_frame
 from spmld._table import format_number
 from spmld._validation import plural
 from spmld.app.commands import options
-from spmld.app.commands.fitting import metric_title, quality_metrics, save_model
+from spmld.app.commands.fitting import quality_metrics, save_model
 from spmld.app.commands.loading import Source
 from spmld.app.commands.matching import MatchedData, match_update, open_model, split_encoder
-from spmld.app.commands.printing import check_output_path, list_first, print_json, print_message, progress_bar
+from spmld.app.commands.printing import (
+    check_output_path,
+    list_first,
+    metric_title,
+    print_json,
+    print_message,
+    progress_bar,
+)
 from spmld.datasets import Dataset
 from spmld.datasets.frames import identifier_text
 from spmld.ensemble.updating import KeptData
