@@ -467,6 +467,8 @@ def test_verified_entries_give_probabilities_of_true_labels():
     assert loss(of_observed, observed[800:]) < loss(of_truth, observed[800:])
     correct = SelfPacedEnsemble(**settings).fit(X[:800], truth[:800], trusted=trusted[:800])
     np.testing.assert_array_equal(correct.false_positive_rate_, 0)  # verified entries have the same floor
+    assert correct.noise_.floor.any()
+    np.testing.assert_array_equal(correct.predict_true_proba(X[800:]), correct.predict_proba(X[800:]))
 
 
 def test_f1_decisions_do_not_predict_the_floor():

@@ -76,13 +76,14 @@ class SelfPacedEnsemble(MultiLabelEstimator):
 
     3. Trimming: the hardest positives and negatives of each label, by the out-of-fold losses of the best view, get
        weight 0, see `spmld.ensemble.trimming.trim`, because wrong labels are among the hardest. Nothing is trimmed if
-       noise is identified, or unless this decreases the loss of held-out entries. The views are fitted to the remaining
+       there is a floor or noise, or unless this decreases the loss of held-out entries. The views are fitted to the remaining
        entries.
     4. Scores are the weighted mean of the calibrated scores of the views, with weights proportional to ``loss ** -8``,
        where the loss is that of out-of-fold scores.
     5. The scores are corrected for label dependencies, see `DependencyCorrection`. In `complete`, the correction uses
        the observed labels of the sample.
-    6. The scores are calibrated, so that they are log-odds, and a rule for decisions is set.
+    6. The scores are calibrated, so that they are log-odds of the observed labels, and a rule for decisions is set.
+       Decisions by F1 are made without the floor.
 
     Every model, correction and calibration that contributes to the out-of-fold score of a sample is fitted without the
     labels of its fold. Identical samples are in the same fold.
@@ -107,11 +108,11 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         Number of landmarks of the view "kernel", limited to the number of samples.
     false_positive_rate, false_negative_rate : float or "auto", default="auto"
         Probability that a true negative is observed as positive, and that a true positive is observed as negative.
-        "auto" estimates them; with trusted entries, they are estimated for each label. For candidate labels, where
-        every true label is among the positives and negatives are certain, pass ``false_negative_rate=0``.
+        "auto" estimates them for each label from trusted entries, without which they are not identified. For candidate
+        labels, where every true label is among the positives and negatives are certain, pass ``false_negative_rate=0``.
     keep_fraction : float or "auto", default="auto"
         Fraction q of the positives of each label to keep. Of the negatives, 1 - 0.3 (1 - q) are kept. "auto" is 0.9 if
-        this decreases the loss of held-out entries. Otherwise, or if noise is identified, which the likelihood
+        this decreases the loss of held-out entries. Otherwise, or if there is a floor or noise, which the likelihood
         explains, or with two folds, it is 1.0: nothing is trimmed. A number below 1 requires three folds. Trusted
         entries are always kept.
     dependency_weight : float, default=0.3
@@ -471,7 +472,7 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         """Predict the probability that each label is truly positive, under the noise rates.
 
         `predict_proba` is the probability that a label would be observed as positive by those who labeled the training
-        samples. The two are equal without noise.
+        samples. The two are equal if verified entries show no noise.
 
         Parameters
         ----------
@@ -496,7 +497,10 @@ class SelfPacedEnsemble(MultiLabelEstimator):
             )
         formula = self.formula_
         features = self._read_features(X)
-        p = move(logistic(formula.correction.log_odds(formula.mixture(features))), features)
+        scores = formula.mixture(features)
+        correction = formula.correction
+        log_odds = correction.log_odds(scores) if self._noise_is_identified() else correction.apply(scores)
+        p = move(logistic(log_odds), features)
         return self._wrap(namespace(p).concat([1 - p, p], axis=1) if self._labels.one_dimensional else p, X)
 
     def _margins(self, scores: Any) -> Any:
