@@ -223,10 +223,11 @@ def model_card(data: ReportData) -> Section:
     kind = "training data" if data.training else "data"
     Y = data.Y_audited
     noise = "none"
-    if (part := find_part(data.model, "false_positive_rate_")) is not None:
+    part = find_part(data.model, "false_positive_rate_")
+    if part is not None and (part.false_positive_rate_.any() or part.false_negative_rate_.any()):
         false_positives = format_rate(float(np.mean(part.false_positive_rate_)))
         false_negatives = format_rate(float(np.mean(part.false_negative_rate_)))
-        noise = f"estimated rates of false positives and false negatives: {false_positives} and {false_negatives}"
+        noise = f"rates of false positives and false negatives: {false_positives} and {false_negatives}"
     facts = [
         ("model", " ".join(repr(data.model).split())),
         ("output", f"scores{', probabilities' if data.predictions.probabilities is not None else ''} and labels"),
