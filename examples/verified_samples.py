@@ -38,7 +38,8 @@ print(f"{'calibration error':<22}{expected_calibration_error(Y_test, probabiliti
 # %%
 # Now the training labels have false positives, at a different rate for each label. A number of random samples is
 # verified: their labels are corrected, and ``trusted`` marks them. From enough of these samples, the model estimates
-# the rates of all labels; with 20 of them, it assumes no errors among the other labels.
+# the rates of all labels, and predicts probabilities of the true labels; with 20 of them, it assumes no errors among the
+# other labels.
 rates = rng.permutation(np.linspace(0, 0.4, truth.shape[1]))
 noisy = np.where(rng.random(truth.shape) < rates, 1, truth)
 order = rng.permutation(len(X))
@@ -50,7 +51,8 @@ for count in counts:
     Y = np.where(verified[:, None], truth, noisy)
     model = SelfPacedEnsemble(views=views, random_state=0).fit(X, Y, trusted=verified)
     ranking = ranking_loss(Y_test, model.decision_function(X_test))
-    likelihood, f1 = log_loss(Y_test, model.predict_proba(X_test)), macro_f1(Y_test, model.predict(X_test))
+    probabilities = model.predict_true_proba(X_test) if count else model.predict_proba(X_test)
+    likelihood, f1 = log_loss(Y_test, probabilities), macro_f1(Y_test, model.predict(X_test))
     error = np.abs(model.false_positive_rate_ - rates).mean()
     print(f"{count:<18}{ranking:>13.3f}{likelihood:>10.3f}{f1:>10.3f}{error:>20.3f}")
     results.append((likelihood, f1, error))
