@@ -38,8 +38,8 @@ print(f"{'calibration error':<22}{expected_calibration_error(Y_test, probabiliti
 # %%
 # Now the training labels have false positives, at a different rate for each label. A number of random samples is
 # verified: their labels are corrected, and ``trusted`` marks them. From enough of these samples, the model estimates
-# the rates of all labels, and predicts probabilities of the true labels; with 20 of them, it assumes no errors among the
-# other labels.
+# the rates of all labels, and predicts probabilities of the true labels; with 20 of them, it assumes no errors among
+# the other labels.
 rates = rng.permutation(np.linspace(0, 0.4, truth.shape[1]))
 noisy = np.where(rng.random(truth.shape) < rates, 1, truth)
 order = rng.permutation(len(X))
