@@ -76,8 +76,8 @@ class SelfPacedEnsemble(MultiLabelEstimator):
 
     3. Trimming: the hardest positives and negatives of each label, by the out-of-fold losses of the best view, get
        weight 0, see `spmld.ensemble.trimming.trim`, because wrong labels are among the hardest. Nothing is trimmed if
-       there is a floor or noise, or unless this decreases the loss of held-out entries. The views are fitted to the remaining
-       entries.
+       there is a floor or noise, or unless this decreases the loss of held-out entries. The views are fitted to the
+       remaining entries.
     4. Scores are the weighted mean of the calibrated scores of the views, with weights proportional to ``loss ** -8``,
        where the loss is that of out-of-fold scores.
     5. The scores are corrected for label dependencies, see `DependencyCorrection`. In `complete`, the correction uses

@@ -75,7 +75,7 @@ class ThresholdClassifier(WrapperEstimator):
     response_method_ : str
         Method of the base estimator that returns the scores. Those of `predict_proba` are converted to log-odds.
     calibration_ : PooledCalibration
-        The fitted calibration, with one slope for all labels and a shrunk shift of each label.
+        The fitted calibration, with a slope and a shift of each label, shrunk to those of all labels.
     decision_rule_ : DecisionRule
         The rule that predicts labels from probabilities.
     hierarchy_ : Hierarchy or None

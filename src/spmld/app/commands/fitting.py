@@ -124,7 +124,7 @@ def build(method: str, params: dict[str, Any], seed: int, *, trusted: bool = Fal
 
 
 def models_noise(model: Any) -> bool:
-    """Return whether an estimator models wrong labels, so that its probabilities are those of the true labels."""
+    """Return whether an estimator models wrong labels, so that it is not calibrated on observed labels."""
     return isinstance(model, spmld.SelfPacedEnsemble) or any(np.any(getattr(model, rate, 0)) for rate in NOISE_RATES)
 
 
