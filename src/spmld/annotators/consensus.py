@@ -124,7 +124,7 @@ class Consensus:
         places = zip(*np.unravel_index(order, p.shape), strict=True)
         return [(int(i), int(j), int(chosen[i, j]), float(best[i, j])) for i, j in places if best[i, j] >= 0]
 
-    def _mean(self, values: _Floats) -> _Floats:
+    def _mean(self, values: NDArray[Any]) -> _Floats:
         """Return the expected value of each entry of a function of its level."""
         return np.asarray((self.model.posterior * values).sum(axis=-1))
 
@@ -179,4 +179,3 @@ def find_consensus(labels: Any, log_odds: _Floats | None = None) -> Consensus:
 
 def _entropy(p: _Floats) -> _Floats:
     return np.asarray(entr(p) + entr(1 - p))
-

@@ -34,8 +34,8 @@ RIDGE = 1.0
 """Weight of the quadratic penalties: one over the variance, in log-odds, of what they shrink."""
 PRIOR_RIDGE = 0.01
 """Weight of the quadratic penalty of the prior, which keeps it finite if all answers are equal."""
-MEAN_SLOPE = 3.0
-"""Value to which the slopes of all labels are shrunk; 95 % say yes to the clearest samples."""
+MEAN_SLOPE = 5.0
+"""Value to which the slopes of all labels are shrunk; 99 % say yes to the clearest samples."""
 MAX_ITERATIONS = 200
 """Maximum number of iterations of the EM algorithm."""
 TOLERANCE = 1e-7

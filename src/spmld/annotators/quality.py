@@ -1,5 +1,7 @@
 """How often annotators differ from the panel, and who copies whom."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
@@ -14,10 +16,25 @@ COPIED_FRACTION = 0.3
 COPY_CONFIDENCE = 0.95
 """Confidence with which the fraction of copied answers is above `COPIED_FRACTION`."""
 
+_Counts = tuple[NDArray[Any], NDArray[Any]]
+
+
+def _all_errors(signs: NDArray[np.int8], lean: Any) -> _Counts:
+    return np.where(signs > 0, 1 - lean, (signs < 0) * lean), signs != 0
+
+
+def _false_positives(signs: NDArray[np.int8], lean: Any) -> _Counts:
+    return (signs > 0) * (1 - lean), (signs != 0) * (1 - lean)
+
+
+def _false_negatives(signs: NDArray[np.int8], lean: Any) -> _Counts:
+    return (signs < 0) * lean, (signs != 0) * lean
+
+
 _KINDS = {
-    "error_rate": lambda signs, lean: (np.where(signs > 0, 1 - lean, (signs < 0) * lean), signs != 0),
-    "false_positive_rate": lambda signs, lean: ((signs > 0) * (1 - lean), (signs != 0) * (1 - lean)),
-    "false_negative_rate": lambda signs, lean: ((signs < 0) * lean, (signs != 0) * lean),
+    "error_rate": _all_errors,
+    "false_positive_rate": _false_positives,
+    "false_negative_rate": _false_negatives,
 }
 """Answers that differ from the panel and answers that could have, given the probability that it leans to yes."""
 
@@ -67,7 +84,7 @@ def _parameter_effects(model: AnswerModel, signs: NDArray[np.int8], label: int) 
     leaning = model.leaning[label]
     covariance = posterior * (leaning - (posterior @ leaning)[:, None])
     information = scores.T @ scores + RIDGE * np.eye(scores.shape[1])
-    return scores, np.linalg.solve(information, derivatives(covariance, covariance).T)
+    return scores, np.asarray(np.linalg.solve(information, derivatives(covariance, covariance).T), dtype=float)
 
 
 def copied_answers(labels: AnnotatorLabels, model: AnswerModel, min_fraction: float) -> list[tuple[int, int, float]]:
