@@ -79,8 +79,8 @@ def read_texts(code):
     labels, emotions = pd.factorize(table["emotion"])
     answers = np.full((len(texts), len(people), len(emotions)), np.nan)
     answers[rows, :, labels] = table[people].gt(0).astype(float).where(table[people].notna())
-    X = TfidfVectorizer(analyzer="char", ngram_range=(2, 4), min_df=2, sublinear_tf=True).fit_transform(texts)
-    return X[:N_TEXTS], answers[:N_TEXTS]
+    X = TfidfVectorizer(analyzer="char", ngram_range=(2, 4), min_df=2, sublinear_tf=True).fit_transform(texts[:N_TEXTS])
+    return X, answers[:N_TEXTS]
 
 
 def read_radiographs():

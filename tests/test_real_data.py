@@ -90,10 +90,10 @@ def test_consensus_predicts_held_out_annotators_better_than_a_vote(code):
         X, answers = read_texts(code)
     except FileNotFoundError as error:
         pytest.skip(f"real data: {error}")
-    scores = held_out_scores(X[:800], answers[:800], seed=0)
+    scores = held_out_scores(X, answers, seed=0)
     consensus = np.array(scores["answers and features"])
     vote = np.array(scores["vote"])
-    assert consensus[0] < 0.95 * vote[0]
+    assert consensus[0] < 0.93 * vote[0]
     assert consensus[1] > vote[1]
     assert consensus[2] < scores["Dawid-Skene"][2]
 

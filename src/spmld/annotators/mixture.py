@@ -18,7 +18,7 @@ from spmld.model_selection.cross_fitting import CrossFit, make_folds
 from spmld.model_selection.linear import search_logistic
 from spmld.model_selection.samples import Samples
 
-N_FOLDS = 3
+N_ANSWER_FOLDS = 3
 """Number of folds of the classifier of the answers."""
 
 
@@ -65,7 +65,7 @@ def _answer_scores(X: Any, answers: AnnotatorLabels) -> NDArray[np.float64]:
     positive = answers.by_sample(answers.signs > 0)
     negative = answers.by_sample(answers.signs < 0)
     signs = np.sign(positive - negative).astype(np.int8)
-    folds = CrossFit(make_folds(min(N_FOLDS, n), X, Labels(signs, SIGNS), random_state=0), n)
+    folds = CrossFit(make_folds(min(N_ANSWER_FOLDS, n), X, Labels(signs, SIGNS), random_state=0), n)
     weights = np.concatenate([positive, negative])
     signs = np.sign(np.concatenate([positive, -negative])).astype(np.int8)
     twice = Samples(X[np.tile(np.arange(n), 2)], Labels(signs, SIGNS), weights)

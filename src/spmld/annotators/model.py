@@ -40,7 +40,7 @@ MAX_ITERATIONS = 200
 """Maximum number of iterations of the EM algorithm."""
 TOLERANCE = 1e-7
 """Increase of the penalized log-likelihood, for each answer, at which the EM algorithm stops."""
-MAX_STEP = 2.0
+MAX_NEWTON_STEP = 2.0
 """Maximum length of a Newton step."""
 
 
@@ -258,7 +258,7 @@ def _square(values: list[_Floats]) -> float:
 
 
 def _newton_step(gradient: _Floats, curvature: _Floats, ridge: float) -> _Floats:
-    """Return Newton steps of penalized parameters, none of which is longer than `MAX_STEP`."""
+    """Return Newton steps of penalized parameters, none of which is longer than `MAX_NEWTON_STEP`."""
     step = np.linalg.solve(curvature + ridge * np.eye(gradient.shape[-1]), gradient[..., None])[..., 0]
     length = np.linalg.norm(step, axis=-1, keepdims=True)
-    return np.asarray(step / np.maximum(length / MAX_STEP, 1.0))
+    return np.asarray(step / np.maximum(length / MAX_NEWTON_STEP, 1.0))
