@@ -10,7 +10,7 @@ from sklearn.utils.validation import _num_samples
 
 from spmld._arrays import features_to_numpy
 from spmld._validation import check_same_samples
-from spmld.annotators.answers import read_annotators
+from spmld.annotators.answers import AnnotatorLabels, read_annotators
 from spmld.annotators.consensus import Consensus, find_consensus
 from spmld.core.scaling import scaled
 from spmld.labels import Labels
