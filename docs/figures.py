@@ -1,6 +1,7 @@
 """Figures of the user guide: ``python docs/figures.py [name ...]`` writes them to docs/_static/figures.
 
-Each figure is a function without arguments. The data are generated, and no figure takes more than a few seconds.
+Each figure is a function without arguments, which takes a few seconds. The data are generated, but those of
+`annotators`, which are read from SPMLD_DATA.
 """
 
 import sys
@@ -16,7 +17,7 @@ from matplotlib import pyplot as plt
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from spmld import SPMLD, MaskedLogistic, SelfPacedEnsemble
-from spmld.annotators import find_consensus, fit_consensus, read_annotators
+from spmld.annotators import fit_consensus
 from spmld.app.review import make_queue
 from spmld.audit import find_label_issues
 from spmld.core.losses import logistic
@@ -321,31 +322,23 @@ def monitoring():
 
 
 def annotators():
-    """Return the estimated error rates of ten annotators, and the fraction of wrong labels of the consensus."""
-    data, rng = make_planted(n_samples=500, random_state=0), np.random.default_rng(0)
-    rates = np.linspace(0.02, 0.4, 10)
-    wrong = rng.random((500, 10, 12)) < rates[:, None]
-    answers, order = np.where(wrong, 1.0 - data.Y[:, None], data.Y[:, None]), rng.random(wrong.shape)
-    counts, errors = (1, 2, 3, 5, 7), []
-    for count in counts:
-        labels = read_annotators(np.where(order < count / 10, answers, np.nan))
-        results = find_consensus(labels), fit_consensus(data.X, labels)
-        signs = [np.sign(result.probabilities - 0.5) for result in results]
-        signs = [np.sign(labels.by_sample(labels.signs)), *signs]  # a tie is 0, and counts as half an error
-        errors.append([np.abs(data.Y - 0.5 - sign / 2)[labels.counts > 0].mean() for sign in signs])
-    figure, (first, second) = axes(2)
-    quality = fit_consensus(data.X, np.where(order < 0.3, answers, np.nan)).annotator_quality()
-    low, high = np.transpose([row["error_rate_interval"] for row in quality])
-    first.plot([0, 0.45], [0, 0.45], color=GRAY, ls="--")
-    first.vlines(rates, low, high, color=BLUE)
-    first.plot(rates, [row["error_rate"] for row in quality], "o", color=BLUE, label="estimate, with 90 % interval")
-    first.set(xlabel="error rate of the annotator", ylabel="estimated error rate")
-    names = "majority", "consensus of the answers", "consensus with features"
-    for name, values, color in zip(names, np.transpose(errors), (GRAY, ORANGE, BLUE), strict=True):
-        second.plot(counts, values, "o-", color=color, label=name)
-    second.set(xlabel="mean number of answers per entry", ylabel="fraction of wrong labels", ylim=(0, None))
-    for axis in (first, second):
-        axis.legend(frameon=False)
+    """Return the calibration of the probability of a positive majority, with held-out annotators of three languages."""
+    sys.path.append(str(Path(__file__).parents[1]))
+    from benchmarks.annotators import LANGUAGES, hold_out, read_texts
+
+    figure, axis = axes(width=5.0, height=3.6)
+    axis.plot([0, 1], [0, 1], color=GRAY, ls="--")
+    for (language, code), color in zip(LANGUAGES.items(), (BLUE, ORANGE, GREEN), strict=True):
+        X, answers = read_texts(code)
+        given, held = hold_out(answers, seed=0)
+        excess = np.nansum(np.sign(held - 0.5), axis=1)
+        p = fit_consensus(X, given).probabilities[excess != 0]
+        positive = excess[excess != 0] > 0
+        bins = np.minimum((10 * p).astype(int), 9)
+        points = [(p[bins == k].mean(), positive[bins == k].mean()) for k in np.unique(bins)]
+        axis.plot(*np.transpose(points), "o-", color=color, label=language)
+    axis.set(xlabel="probability of a positive majority", ylabel="fraction with a positive held-out majority")
+    axis.legend(frameon=False)
     return figure
 
 

@@ -3,7 +3,7 @@ Several annotators
 ==================
 
 Four people tag song reviews, with different error rates, and each of them sees some of the reviews. The consensus
-estimates the tags and the error rates together, and finds the entries to show next.
+estimates to which side all of them lean and how often each differs, and finds the entries to show next.
 """
 
 import matplotlib.pyplot as plt
@@ -36,7 +36,7 @@ for row in quality:
 # The majority ignores that ann is right more often than eve. A model is fitted to the answers directly.
 majority = np.sign(labels.by_sample(labels.signs))
 answered = labels.counts > 0
-for name, signs in (("majority", majority), ("consensus", np.sign(consensus.probabilities - 0.5))):
+for name, signs in (("majority", majority), ("consensus", np.sign(consensus.leaning - 0.5))):
     print(f"{name}: wrong labels {np.abs(truth - 0.5 - signs / 2)[answered].mean():.3f}")
 voted = MaskedLogistic().fit(X, np.where(majority == 0, np.nan, majority > 0))
 model = MaskedLogistic().fit(X, labels)
@@ -53,7 +53,7 @@ choices = {
 for name, places in choices.items():
     more = answers.copy()
     more[tuple(places.T)] = full[tuple(places.T)]
-    p = fit_consensus(X, more).probabilities
+    p = fit_consensus(X, more).leaning
     print(f"{name} answers: log loss {-np.log(np.where(truth == 1, p, 1 - p)).mean():.4f}")
 
 # %%

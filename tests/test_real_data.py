@@ -3,7 +3,16 @@
 import numpy as np
 import pytest
 
+from benchmarks.annotators import (
+    LANGUAGES,
+    held_out_scores,
+    log_loss,
+    read_radiographs,
+    read_texts,
+    smoothed_vote,
+)
 from spmld import GLOCAL, SPMLD, MaskedLogistic, SelfPacedClassifier
+from spmld.annotators import find_consensus
 from spmld.labels import corrupt_labels, hide_labels
 from spmld.metrics import coverage, ranking_loss, sample_auc
 
@@ -73,3 +82,25 @@ def test_self_paced_learning_leaves_out_wrong_positives(noisy, paced):
         correct.append(model.self_paced_weights_[positive & (data.Y_train == 1)].mean())
         wrong.append(model.self_paced_weights_[positive & (data.Y_train == 0)].mean())
     assert np.mean(wrong) < 0.5 * np.mean(correct)
+
+
+@pytest.mark.parametrize("code", LANGUAGES.values())
+def test_consensus_predicts_held_out_annotators_better_than_a_vote(code):
+    try:
+        X, answers = read_texts(code)
+    except FileNotFoundError as error:
+        pytest.skip(f"real data: {error}")
+    scores = held_out_scores(X, answers, seed=0)
+    consensus = np.array(scores["answers and features"])
+    vote = np.array(scores["vote"])
+    assert consensus[0] < 0.93 * vote[0]
+    assert consensus[1] > vote[1]
+    assert consensus[2] < scores["Dawid-Skene"][2]
+
+
+def test_probability_of_the_majority_of_other_readers_is_better_than_a_vote():
+    try:
+        answers, truth = read_radiographs()
+    except FileNotFoundError as error:
+        pytest.skip(f"real data: {error}")
+    assert log_loss(truth, find_consensus(answers).probabilities) < log_loss(truth, smoothed_vote(answers))

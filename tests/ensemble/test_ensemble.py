@@ -487,3 +487,15 @@ def test_f1_decisions_do_not_predict_the_floor():
     p = fitted.predict_proba(X[800:])
     with_floor = DecisionRule().fit(p, None).positive(p)
     assert f1(predicted) > f1(with_floor) + 0.1
+
+
+def test_interactions_of_few_categories_are_learned():
+    """With identical samples in one fold, held-out samples have no equals, and the log loss is .69."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (1600, 3)).astype(float)
+    odd = X.sum(axis=1, keepdims=True) % 2 == np.arange(3) % 2
+    Y = (rng.random(odd.shape) < np.where(odd, 0.88, 0.12)).astype(float)
+    fitted = SelfPacedEnsemble(random_state=0).fit(X[:600], Y[:600])
+    p = fitted.predict_proba(X[600:])
+    assert -np.log(np.where(Y[600:] > 0, p, 1 - p)).mean() < 0.4
+    assert not fitted.identical_together_

@@ -32,7 +32,7 @@ def test_probabilities_of_weakly_predictable_labels_are_not_worse_than_the_label
     X, Y, new, truth = draw(strength, n=500, frequency=frequency)
     model = SelfPacedEnsemble(random_state=0).fit(X, Y)
     p = model.predict_proba(new)
-    assert not model.noise_.identified
+    assert not model.noise_.floor.any()
     assert log_loss(truth, p) < log_loss(truth, LabelPrior().fit(X, Y).predict_proba(new)) + 0.005
     assert p.mean() == pytest.approx(Y.mean(), abs=0.02)
     assert 2 / 3 < model.predict(new).sum() / truth.sum() < 3 / 2
@@ -73,12 +73,12 @@ def test_probabilities_are_the_logistic_function_of_the_scores_and_keep_their_or
     assert (np.diff(np.take_along_axis(p, top.labels, axis=1), axis=1) <= 0).all()
 
 
-def test_identified_noise_gives_probabilities_of_the_true_labels():
+def test_stated_noise_gives_probabilities_of_the_true_labels():
     X, Y, new, truth = draw(4.0, n=800, frequency=0.1)
     flipped = corrupt_labels(Y, "flip", 0.1, random_state=0)
-    model = SelfPacedEnsemble(random_state=0).fit(X, flipped)
-    assert model.noise_.identified
+    model = SelfPacedEnsemble(false_positive_rate=0.1, false_negative_rate=0.1, random_state=0).fit(X, flipped)
     assert model.keep_fraction_ == 1
-    assert model.predict_proba(new).mean() == pytest.approx(truth.mean(), rel=0.25)
+    assert model.predict_true_proba(new).mean() == pytest.approx(truth.mean(), rel=0.25)
+    assert model.predict_proba(new).mean() == pytest.approx(flipped.mean(), rel=0.1)
     ignored = SelfPacedEnsemble(false_positive_rate=0.0, false_negative_rate=0.0, random_state=0).fit(X, flipped)
-    assert log_loss(truth, model.predict_proba(new)) < 0.85 * log_loss(truth, ignored.predict_proba(new))
+    assert log_loss(truth, model.predict_true_proba(new)) < 0.85 * log_loss(truth, ignored.predict_proba(new))

@@ -66,7 +66,7 @@ def test_text_and_tags_from_fit_to_audit(tmp_path):
 
     out, _ = succeed(tmp_path, "audit", "songs.csv", *roles, "--json")
     issue = json.loads(out)["issues"][0]
-    assert (issue["sample"], issue["kind"]) == ("S003", "false positive")
+    assert (issue["sample"], issue["kind"]) == ("S003", "present")
     assert not Y[issue["label"]][3]
 
     succeed(tmp_path, "report", "test.csv", "--model", "songs.skops", "-o", "report.html", "--no-audit")

@@ -11,7 +11,10 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import GridSearchCV, cross_validate
 
+from spmld.labels import read_labels
 from spmld.model_selection import MultilabelStratifiedKFold
+from spmld.model_selection.folds import are_copies, split_samples
+from spmld.model_selection.samples import Samples
 
 from .splits_cases import labels_and_folds, make_labels
 
@@ -104,3 +107,36 @@ def test_groups_are_routed_by_scikit_learn():
         )["indices"]
     for train, test in zip(indices["train"], indices["test"], strict=True):
         assert not set(groups[train]) & set(groups[test])
+
+
+def test_copies_agree_in_their_labels_and_samples_of_categories_do_not():
+    rng = np.random.default_rng(0)
+    signs = np.where(rng.random((200, 5)) < 0.3, 1, -1).astype(np.int8)
+    groups = np.arange(400) % 200
+    copied = np.vstack([signs, signs])
+    assert are_copies(groups, copied)
+    copied[rng.random(copied.shape) < 0.4] = 0  # missing entries are not compared
+    assert are_copies(groups, copied)
+    drawn = np.where(rng.random((400, 5)) < 0.3, 1, -1).astype(np.int8)
+    assert not are_copies(groups, drawn)
+    categories = rng.integers(0, 8, 400)
+    certain = np.where(rng.random((8, 5)) < 0.5, 1, -1)[categories].astype(np.int8)
+    assert not are_copies(categories, certain)  # fifty of each are no copies, although their labels agree
+
+
+def test_whether_identical_samples_share_a_fold_can_be_overruled():
+    X = np.repeat(np.random.default_rng(0).normal(size=(30, 2)), 2, axis=0)
+    labels = read_labels(np.repeat(np.eye(3)[np.arange(30) % 3], 2, axis=0))
+    samples = Samples(X, labels, labels.observed)
+
+    def pairs_in_one_fold(identical):
+        folds, n_repeated, together = split_samples(3, samples, 0, identical)
+        assert n_repeated == 30
+        number = np.zeros(60)
+        for k, (_, test) in enumerate(folds):
+            number[test] = k
+        return (number[::2] == number[1::2]).all(), together
+
+    assert pairs_in_one_fold("auto") == (True, True)
+    assert pairs_in_one_fold("together") == (True, True)
+    assert pairs_in_one_fold("apart") == (False, False)

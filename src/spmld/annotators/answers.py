@@ -53,6 +53,12 @@ class AnnotatorLabels:
         """Return the sum of values of the rows for each annotator."""
         return _sums(self.annotators, values, len(self.names))
 
+    def of_label(self, label: int) -> NDArray[np.int8]:
+        """Return the answers to a label, of shape (n_samples, n_annotators): +1, -1, and 0 where missing."""
+        signs = np.zeros((self.n_samples, len(self.names)), dtype=np.int8)
+        signs[self.samples, self.annotators] = self.signs[:, label]
+        return signs
+
     @property
     def counts(self) -> NDArray[np.float64]:
         """Number of answers to each entry."""

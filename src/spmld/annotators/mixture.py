@@ -1,17 +1,16 @@
-"""Consensus of several annotators, with the out-of-fold probabilities of a classifier as the prior."""
+"""Consensus of several annotators, with the out-of-fold scores of a classifier of their answers."""
 
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 from sklearn.utils import check_array
 from sklearn.utils.validation import _num_samples
 
 from spmld._arrays import features_to_numpy
 from spmld._validation import check_same_samples
-from spmld.annotators.answers import read_annotators
+from spmld.annotators.answers import AnnotatorLabels, read_annotators
 from spmld.annotators.consensus import Consensus, find_consensus
 from spmld.core.scaling import scaled
 from spmld.labels import Labels
@@ -20,18 +19,16 @@ from spmld.model_selection.cross_fitting import CrossFit
 from spmld.model_selection.folds import make_folds
 from spmld.model_selection.linear import search_logistic
 from spmld.model_selection.samples import Samples
-from spmld.noise import NoiseRates, PooledCalibration
 
-N_CONSENSUS_FOLDS = 3
-N_ALTERNATIONS = 2
-"""Number of alternations of the fit of the classifier and the EM algorithm."""
+N_ANSWER_FOLDS = 3
+"""Number of folds of the classifier of the answers."""
 
 
 def fit_consensus(X: Any, Y: Any) -> Consensus:
-    """Estimate labels and error rates of annotators from answers and features.
+    """Estimate what the panel of the annotators says from answers and features.
 
-    Logistic regression on scaled features, with the C of the lowest out-of-fold log loss, is fitted to the consensus.
-    Its calibrated out-of-fold log-odds are the prior of the next consensus.
+    Logistic regression on scaled features, with the C of the lowest out-of-fold log loss, is fitted to the answers. Its
+    out-of-fold log-odds are the scores of `find_consensus`.
 
     Parameters
     ----------
@@ -57,27 +54,28 @@ def fit_consensus(X: Any, Y: Any) -> Consensus:
     True
     """
     answers = read_annotators(Y)
-    consensus = find_consensus(answers)
     X = check_array(features_to_numpy(X), accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
-    X = scaled(X)
-    folds = None
-    for _ in range(N_ALTERNATIONS):
-        labels, weights = consensus_labels(consensus)
-        folds = folds or make_folds(
-            min(N_CONSENSUS_FOLDS, len(weights)), X, Labels(labels.signs, SIGNS), random_state=0
-        )
-        samples = Samples(X, replace(labels, classes=SIGNS, one_dimensional=False), weights)
-        scores = search_logistic(samples, CrossFit(folds, len(weights))).scores
-        evidence = consensus.evidence()
-        signs = np.where(answers.counts > 0, np.where(evidence > 0, 1, -1), 0).astype(np.int8)
-        rate = expit(-np.abs(evidence))
-        calibration = PooledCalibration().fit(scores, signs, rates=NoiseRates(rate, rate))
-        consensus = find_consensus(answers, calibration.transform(scores))
-    return consensus
+    return find_consensus(answers, _answer_scores(scaled(X), answers))
+
+
+def _answer_scores(X: Any, answers: AnnotatorLabels) -> NDArray[np.float64]:
+    """Return out-of-fold log-odds of a positive answer.
+
+    Each sample is there twice: with its positive and with its negative answers, weighted by their numbers.
+    """
+    n = answers.n_samples
+    positive = answers.by_sample(answers.signs > 0)
+    negative = answers.by_sample(answers.signs < 0)
+    signs = np.sign(positive - negative).astype(np.int8)
+    folds = CrossFit(make_folds(min(N_ANSWER_FOLDS, n), X, Labels(signs, SIGNS), random_state=0), n)
+    weights = np.concatenate([positive, negative])
+    signs = np.sign(np.concatenate([positive, -negative])).astype(np.int8)
+    twice = Samples(X[np.tile(np.arange(n), 2)], Labels(signs, SIGNS), weights)
+    return search_logistic(twice, CrossFit.of(np.tile(folds.number, 2))).scores[:n]
 
 
 def consensus_labels(consensus: Consensus) -> tuple[Labels, NDArray[np.float64]]:
-    """Return the more likely label of each entry with an answer, and weights 2 p - 1 with its probability p."""
+    """Return the more likely majority of each entry with an answer, and weights 2 p - 1 with its probability p."""
     p = consensus.probabilities
     answered = consensus.labels.counts > 0
     signs = np.where(answered, np.where(p > 0.5, 1, -1), 0).astype(np.int8)

@@ -23,7 +23,7 @@ from spmld.estimators.outputs import log_odds
 from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS
 from spmld.model_selection.cross_fitting import CrossFit, cross_fit
-from spmld.model_selection.folds import Fold, identical_groups, make_folds
+from spmld.model_selection.folds import Fold, copied_groups, make_folds
 from spmld.model_selection.linear import search_logistic
 from spmld.model_selection.samples import Samples
 
@@ -105,10 +105,10 @@ def find_label_issues(
 
 
 def _make_folds(cv: Any, X: Any, labels: Labels, rng: np.random.RandomState) -> list[Fold]:
-    """Return folds with observed labels in the training samples, and identical samples in the same fold."""
+    """Return folds with observed labels in the training samples, and copies of a sample in the same fold."""
     Y = np.where(labels.observed, labels.signs, np.nan)
     seed = rng.randint(MAX_SEED)
-    groups = identical_groups(X, int(cv))[0] if isinstance(cv, Integral) else None
+    groups = copied_groups(X, labels.signs, int(cv)) if isinstance(cv, Integral) else None
     folds = make_folds(cv, X, Y, random_state=seed, repeated=True, groups=groups)
     if not all(labels.observed[train].any() for train, _ in folds):
         raise ValueError(f"cv must leave observed labels in the training samples of each fold, got {cv!r}")

@@ -1,4 +1,4 @@
-"""Folds of samples, stratified by labels with missing entries, with identical samples in the same fold."""
+"""Folds of samples, stratified by labels with missing entries, with copies of a sample in the same fold."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -23,6 +23,10 @@ Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 """Indices of the training samples and of the test samples."""
 MAX_STRATIFIED = 200_000
 """Maximum number of samples that are stratified together."""
+MAX_COPIES = 10
+"""Maximum mean number of identical samples that are copies of each other."""
+MAX_DIFFERENCES = 0.1
+"""Maximum number of labels in which copies differ, relative to that of any samples."""
 
 
 class MultilabelStratifiedKFold(BaseCrossValidator):
@@ -184,8 +188,8 @@ def make_folds(
     return folds
 
 
-def split_samples(cv: Any, samples: Samples, seed: int) -> tuple[list[Fold], int]:
-    """Return the folds, and the number of samples that are identical to an earlier one, which are in the same fold.
+def split_samples(cv: Any, samples: Samples, seed: int, identical: str = "auto") -> tuple[list[Fold], int, bool]:
+    """Return the folds, the number of samples that are identical to an earlier one, and whether they share its fold.
 
     Parameters
     ----------
@@ -195,16 +199,59 @@ def split_samples(cv: Any, samples: Samples, seed: int) -> tuple[list[Fold], int
         Samples to split.
     seed : int
         Seed for the folds.
+    identical : {"auto", "together", "apart"}, default="auto"
+        Whether identical samples are in the same fold, if `cv` is a number. "auto" decides by `are_copies`.
     """
     groups, n_repeated = group_identical(hash_samples(features_to_numpy(samples.X)))
     if isinstance(cv, Integral):
         check_splitter(cv, len(groups), seed)
-        grouped = 0 < n_repeated <= len(groups) - int(cv)
-        return numbered_folds(stratify(samples.signs, int(cv), seed, groups if grouped else None)), n_repeated
+        together = 0 < n_repeated <= len(groups) - int(cv) and identical != "apart"
+        if identical == "auto":
+            together = together and are_copies(groups, samples.signs)
+        number = stratify(samples.signs, int(cv), seed, groups if together else None)
+        return numbered_folds(number), n_repeated, together
     folds = make_folds(cv, samples.X, Labels(samples.signs, SIGNS).write_with_missing(None))
     if any(len(np.unique(train)) < len(train) for train, _ in folds):
         raise ValueError("cv must not repeat training samples of a fold; pass entry_weight to weight samples")
-    return [(np.sort(train), np.sort(test)) for train, test in folds], n_repeated
+    return [(np.sort(train), np.sort(test)) for train, test in folds], n_repeated, False
+
+
+def are_copies(groups: NDArray[np.intp], signs: NDArray[np.int8]) -> bool:
+    """Return whether identical samples are copies of each other, rather than draws from a few categories.
+
+    Labels of copies agree. They are copies if pairs of them differ in at most a tenth as many observed labels as pairs
+    of any samples would, and if there are at most ten of each on average: a table with fewer distinct samples has
+    categories, of which new data consist, too. All samples are compared at once, since groups that depend on the labels
+    of single samples would leave these labels out of the training samples.
+
+    Parameters
+    ----------
+    groups : ndarray of shape (n_samples,)
+        Group of each sample, see `group_identical`.
+    signs : ndarray of shape (n_samples, n_labels)
+        Labels: 1, -1, and 0 where missing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.model_selection.folds import are_copies
+    >>> signs = np.random.default_rng(0).choice([-1, 1], size=(50, 4))
+    >>> groups = np.arange(100) % 50
+    >>> are_copies(groups, np.vstack([signs, signs])), are_copies(groups, np.vstack([signs, signs[::-1]]))
+    (True, False)
+    """
+    names, group = np.unique(groups, return_inverse=True)
+    if len(groups) > MAX_COPIES * len(names):
+        return False
+    different = 0.0
+    expected = 0.0
+    for of_label in signs.T:
+        n_observed = np.bincount(group, of_label != 0, len(names))
+        n_positives = np.bincount(group, of_label > 0, len(names))
+        frequency = n_positives.sum() / max(n_observed.sum(), 1)
+        different += float(n_positives @ (n_observed - n_positives))
+        expected += float(n_observed @ (n_observed - 1)) * frequency * (1 - frequency)
+    return bool(different <= MAX_DIFFERENCES * expected)
 
 
 def stratify(
@@ -285,30 +332,34 @@ def group_identical(hashes: NDArray[np.uint64]) -> tuple[NDArray[np.intp], int]:
     return groups, len(groups) - len(np.unique(groups))
 
 
-def identical_groups(X: Any, n_folds: int) -> tuple[NDArray[np.intp] | None, int]:
-    """Return groups of identical samples for `make_folds` and the number of repeated samples.
+def copied_groups(X: Any, signs: NDArray[np.int8], n_folds: int) -> NDArray[np.intp] | None:
+    """Return groups of copies for `make_folds`.
 
-    The groups are None if no sample is repeated, if there are fewer groups than folds, or if X is not numeric.
+    None if no sample is repeated, if there are fewer groups than folds, if X is not numeric, or if identical samples
+    are no copies, see `are_copies`.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
         Samples.
+    signs : ndarray of shape (n_samples, n_labels)
+        Labels: 1, -1, and 0 where missing.
     n_folds : int
         Number of folds.
 
     Examples
     --------
-    >>> from spmld.model_selection.folds import identical_groups
-    >>> identical_groups([[1.0], [2.0], [1.0]], 2)[0].tolist()
+    >>> import numpy as np
+    >>> from spmld.model_selection.folds import copied_groups
+    >>> copied_groups([[1.0], [2.0], [1.0]], np.array([[1], [-1], [1]]), 2).tolist()
     [0, 1, 0]
     """
     X = X if sp.issparse(X) else np.asarray(X)
     if X.ndim != 2 or X.dtype.kind not in "fiub" or X.shape[1] == 0:
-        return None, 0
+        return None
     groups, n_repeated = group_identical(hash_samples(X))
-    enough = len(groups) - n_repeated >= n_folds
-    return (groups if n_repeated and enough else None), n_repeated
+    together = 0 < n_repeated <= len(groups) - n_folds and are_copies(groups, signs)
+    return groups if together else None
 
 
 def _bits(values: NDArray[Any]) -> NDArray[np.uint64]:

@@ -65,11 +65,25 @@ def test_annotators_from_a_raw_table(cli, answers):
     assert len(written) == result["entries"] == (labels.counts > 0).sum()
     rows = [list(order).index(int(name[1:])) for name in written["song id"]], written["label"].map(LABELS.index)
     np.testing.assert_allclose(written["probability"], expected.probabilities[rows], atol=2e-3)
+    np.testing.assert_allclose(written["fraction"], expected.panel_fraction[rows], atol=2e-3)
     np.testing.assert_array_equal(written["answers"], labels.counts[rows])
     assert len(result["next"]) == 10
     for row in result["next"]:
         place = int(row["sample"][1:]), list(ERROR_RATES).index(row["annotator"]), LABELS.index(row["label"])
         assert np.isnan(ANSWERS[place])
+
+
+def test_annotators_who_copy_are_named(cli):
+    rng = np.random.default_rng(0)
+    truth = rng.random((300, 1, 3)) < 0.4
+    Y = (truth ^ (rng.random((300, 6, 3)) < 0.15)).astype(int)
+    Y[:, 1] = np.where(rng.random((300, 3)) < 0.95, Y[:, 0], Y[:, 1])
+    rows = [[i, "abcdef"[a], *Y[i, a]] for i, a in np.ndindex(300, 6)]
+    pd.DataFrame(rows, columns=["id", "who", "label_x", "label_y", "label_z"]).to_csv("copies.csv", index=False)
+    options = "--annotator", "who", "--id", "id"
+    assert "a and b seem to copy" in cli("annotators", "copies.csv", *options)[2]
+    (pair,) = json.loads(cli("annotators", "copies.csv", *options, "--json")[1])["copies"]
+    assert pair["annotators"] == ["a", "b"]
 
 
 def test_the_printed_tables_name_annotators_and_entries(cli, answers):

@@ -84,12 +84,12 @@ def test_the_ensemble_of_a_hierarchy_has_its_defaults_and_the_parameters_of_the_
 
 
 def test_a_held_out_estimate_that_fails_keeps_the_model(cli, files, monkeypatch):
-    import spmld.model_selection.cross_fitting as cross_fitting
+    import spmld.model_selection
 
     def fail(*_, **__):
         raise ValueError("too few samples")
 
-    monkeypatch.setattr(cross_fitting, "cross_fit", fail)
+    monkeypatch.setattr(spmld.model_selection, "cross_fit", fail)
     status, _, err = cli("fit", "train.csv", "-o", "m.skops", "--method", "LabelPrior", "--decision", "none")
     assert (status, err.count("the held-out quality of model is not available: too few samples")) == (0, 1)
     assert "held-out: not available" in err

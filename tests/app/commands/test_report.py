@@ -44,7 +44,7 @@ def test_a_method_is_fitted_and_evaluated_on_a_held_out_fifth(folder):
     assert "<h1>&lt;Mine&gt;</h1>" in html
     assert "a fifth of the samples, held out from the fit" in page.text
     assert "24 samples, 4 labels" in page.text
-    assert page.tables["Most likely errors"]
+    assert page.tables["Labels that are present and unlikely"]
     assert "Missing labels" in page.sections
 
 

@@ -60,7 +60,7 @@ def test_fit_says_how_many_samples_are_identical_to_an_earlier_one(folder):
             folder, "fit", "repeated.csv", "-o", "repeated.skops", "--no-held-out", "--force", "--param", "n_trees=[20]"
         )
         assert status == 0, err
-        assert f"; identical to an earlier sample: {note}\n" in err
+        assert f"; identical to an earlier sample: {note} (copies)\n" in err
 
 
 def test_the_commands_of_the_readme_run(tmp_path):

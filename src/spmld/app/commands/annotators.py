@@ -1,4 +1,4 @@
-"""``spmld annotators``: error rates of several annotators, their consensus, and the entries to show next."""
+"""``spmld annotators``: what several annotators say together, how often each differs, and the entries to show next."""
 
 from typing import Any
 
@@ -32,14 +32,16 @@ _RATES = ("error_rate", "false_positive_rate", "false_negative_rate")
 @options.json_option
 @options.force_option
 def annotators(data: Source, top: int, out: str | None, as_json: bool, force: bool) -> None:
-    """Print the error rates of several annotators, and the entries to show next.
+    """Print how often annotators differ from their panel, and the entries to show next.
 
     DATA is a table in which a sample has a row for each annotator. --annotator names the column of the annotators, and
-    --id that of the samples. The true labels and the error rates are estimated from all answers and from the features
-    of the samples, if there are any. Rates have 90 % intervals. An entry to show next is listed with the annotator
-    whose answer has the largest gain, the expected decrease of the log loss.
+    --id that of the samples. What all annotators together, the panel, would say is estimated from all answers and from
+    the features of the samples, if there are any. Rates have 90 % intervals. Annotators who seem to copy from each
+    other are named. An entry to show next is listed with the annotator whose answer has the largest gain, the expected
+    decrease of the entropy of the panel's majority.
 
-    With -o, the probability of each label with an answer is written to a file.
+    With -o, the probability of a positive majority of the panel, and the expected fraction of positive answers, are
+    written to a file for each entry with an answer.
 
     \b
     Examples:
@@ -56,7 +58,7 @@ def annotators(data: Source, top: int, out: str | None, as_json: bool, force: bo
         raise ValueError(f"{data.path} must have entries with answers of several annotators, got at most one for each")
     if len(np.unique(answers.signs[answers.signs != 0])) < 2:
         raise ValueError(
-            f"{data.path} must have positive and negative answers, from which error rates are estimated, got only one "
+            f"{data.path} must have positive and negative answers, from which the panel is estimated, got only one "
             "of them; if empty fields or unlisted tags are negative, pass --empty-is negative or --untagged negative"
         )
     with progress_bar(None, "consensus of the annotators"):
@@ -70,8 +72,10 @@ def annotators(data: Source, top: int, out: str | None, as_json: bool, force: bo
     for i, j, a, gain in consensus.next_answers(top):
         entry = {"sample": dataset.sample_names[i], "label": dataset.label_names[j]}
         following.append({**entry, "annotator": answers.names[a], "gain": round(gain, DIGITS)})
+    copies = [(answers.names[a], answers.names[b], fraction) for a, b, fraction in consensus.copies()]
     if as_json:
-        print_json({"name": dataset.name, **summary, "annotators": quality, "next": following})
+        records = [{"annotators": [a, b], "copied_fraction": round(f, DIGITS)} for a, b, f in copies]
+        print_json({"name": dataset.name, **summary, "annotators": quality, "copies": records, "next": following})
         return
     rows = []
     for row in quality:
@@ -82,19 +86,21 @@ def annotators(data: Source, top: int, out: str | None, as_json: bool, force: bo
         click.echo()
         print_table(TextTable.from_records(following, title="Entries to show next"))
     print_message(_describe(summary, has_features))
+    for a, b, fraction in copies:
+        print_message(f"{a} and {b} seem to copy: they differ in {fraction:.0%} fewer answers than expected")
     if out is not None:
         print_message(f"consensus of all answered entries: {out}")
 
 
 def _consensus_table(consensus: Consensus, data: Dataset) -> TextTable:
-    """Return the probability and the number of answers of each answered entry."""
+    """Return the probability, the expected fraction and the number of answers of each answered entry."""
     counts = consensus.labels.counts.astype(int)
-    p = consensus.probabilities
-    rows = [
-        [data.sample_names[i], data.label_names[j], round(float(p[i, j]), DIGITS), int(counts[i, j])]
-        for i, j in np.argwhere(counts)
-    ]
-    return TextTable([data.roles.id, "label", "probability", "answers"], rows)
+    rows = []
+    for i, j in np.argwhere(counts):
+        values = consensus.probabilities[i, j], consensus.panel_fraction[i, j]
+        names = [data.sample_names[i], data.label_names[j]]
+        rows.append([*names, *(round(float(value), DIGITS) for value in values), int(counts[i, j])])
+    return TextTable([data.roles.id, "label", "probability", "fraction", "answers"], rows)
 
 
 def _summarize(consensus: Consensus) -> dict[str, Any]:

@@ -178,8 +178,11 @@ def _describe_fit(model: Any, out: str, source: Source, data: Dataset, summary: 
     features = f"{data.X.shape[1]} numbers"
     if data.encoder is not None:
         features = f"{data.X.shape[1]} from {plural(data.encoder.n_features_in_, 'column')}"
-    n_repeated = getattr(base_estimator(model), "n_repeated_samples_", 0)
-    repeated = f"; identical to an earlier sample: {plural(n_repeated, 'sample')}" if n_repeated else ""
+    base = base_estimator(model)
+    repeated = ""
+    if getattr(base, "n_repeated_samples_", 0):
+        kind = "copies" if base.identical_together_ else "no copies: few categories, or different labels"
+        repeated = f"; identical to an earlier sample: {plural(base.n_repeated_samples_, 'sample')} ({kind})"
     lines = [
         f"{out}: {fitted} ({_frequencies(data, summary)})",
         f"observed: {summary['observed']:.0%} of {data.Y.size:,} entries; features: {features}{repeated}",

@@ -18,7 +18,7 @@ _COMMANDS = {
     "compare": "Compare several methods by cross-validation.",
     "tune": "Search for the parameters of a method.",
     "audit": "Find labels that are likely to be wrong.",
-    "annotators": "Estimate the error rates of annotators, and find the entries to show next.",
+    "annotators": "Estimate how often annotators differ, and find the entries to show next.",
     "review": "Review labels in the browser, the most valuable first.",
     "correct": "Write the annotations of a review into a copy of the file.",
     "report": "Write an HTML report on a model.",

@@ -123,8 +123,8 @@ def resolve(annotations: Iterable[Annotation]) -> dict[Place, str]:
     """Return the outcome for each entry: "present", "absent", "unsure" or "conflict".
 
     The last annotation of each reviewer counts, and "skip" does not. If reviewers answer "present" and "absent", the
-    answer with a probability of at least `MIN_CONSENSUS` wins, given the error rates of the reviewers in all entries
-    that several of them have decided; see `find_consensus`. If there is none, the majority wins. A tie is a
+    answer with a probability of at least `MIN_CONSENSUS` wins, given how the reviewers answer all entries
+    that several of them have decided; see `Consensus.leaning`. If there is none, the majority wins. A tie is a
     "conflict", which changes nothing until another annotation resolves it. An entry that all reviewers are unsure
     about is "unsure".
 
@@ -176,6 +176,6 @@ def _presence(values: NDArray[np.float64]) -> NDArray[np.float64]:
         return fraction
     answers = read_annotators(np.concatenate([several, 1 - several])[:, :, None])
     probability = np.full(len(values), 0.5)
-    probability[n_answers > 1] = find_consensus(answers).probabilities[: len(several), 0]
+    probability[n_answers > 1] = find_consensus(answers).leaning[: len(several), 0]
     decisive = disputed & (np.maximum(probability, 1 - probability) >= MIN_CONSENSUS)
     return np.where(decisive, probability, fraction)
