@@ -183,3 +183,20 @@ def test_a_fit_on_a_device_of_torch_is_that_of_numpy():
     coef = DependencyCorrection(tol=1e-8, device="cpu").fit(scores, signs, known=known).coef_
     assert isinstance(coef, np.ndarray)
     np.testing.assert_allclose(coef, expected, atol=1e-8)
+
+
+def test_held_out_entries_choose_the_weights_of_the_corrections():
+    """A correction of independent labels is noise: with weight 1, completion has a log loss that is .01 higher."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 8))
+    W = rng.normal(size=(8, 20))
+    independent = rng.random((500, 20)) < 1 / (1 + np.exp(-2 * X @ W / np.linalg.norm(W, axis=0)))
+    settings = {"views": ("linear",), "random_state": 0}
+    correction = SelfPacedEnsemble(**settings).fit(X, independent.astype(float)).correction_
+    assert correction.dependency_weight_ == 0
+    assert correction.completion_weight_ == 0
+    hidden = rng.normal(size=(500, 2))
+    V = rng.normal(size=(10, 20))
+    dependent = rng.random((500, 20)) < 1 / (1 + np.exp(-2 * np.hstack([X, 3 * hidden]) @ V / np.linalg.norm(V[:8])))
+    correction = SelfPacedEnsemble(**settings).fit(X, dependent.astype(float)).correction_
+    assert correction.completion_weight_ >= 0.2

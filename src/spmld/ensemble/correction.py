@@ -26,6 +26,10 @@ from spmld.model_selection.thresholds import DecisionOption, DecisionRule
 from spmld.noise import NoiseRates, PooledCalibration
 from spmld.noise.calibration import has_both_classes, trusted_weight
 
+WEIGHTS = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
+"""Weights of the corrections to choose from."""
+WEIGHT_TOL = 1e-8
+"""Tolerance of the calibrations by which weights are compared."""
 MIN_SLOPE = 1e-6
 """Minimum slope of the calibrated scores: scores that do not predict the observed labels keep their order."""
 
@@ -166,6 +170,8 @@ class ScoreCorrection(BaseEstimator):
     ----------
     dependency_, completion_dependency_ : DependencyCorrection
         Corrections for samples without and with observed labels.
+    dependency_weight_, completion_weight_ : float
+        Weights of the corrections.
     completion_trees_ : CompletionTrees or None
         Trees for samples with observed labels.
     calibration_, completion_calibration_ : PooledCalibration
@@ -194,8 +200,8 @@ class ScoreCorrection(BaseEstimator):
     True
     """
 
-    dependency_weight: float = 0.3
-    completion_weight: float = 1.0
+    dependency_weight: float | str = "auto"
+    completion_weight: float | str = "auto"
     completion: str = "linear"
     decision: DecisionOption = "f1"
     device: str | None = None
@@ -249,10 +255,15 @@ class ScoreCorrection(BaseEstimator):
         noise = labels.signs, used, rates
         data = scores, labels, entry_weight
         self.dependency_, models = self._fit_dependency(*data, None, self.dependency_weight, cross)
-        corrected = _correct_folds(cross, models, self.dependency_weight, scores)
+        corrected = _correct_folds(cross, models, 1.0, scores)
+        self.dependency_weight_ = _held_out_weight(self.dependency_weight, scores, corrected, *noise)
+        corrected = scores + self.dependency_weight_ * (corrected - scores)
         self.completion_dependency_, models = self._fit_dependency(*data, known, self.completion_weight, cross)
-        correct = partial(_correct_folds, cross, models, self.completion_weight)
-        completed, self.completion_trees_ = correct(scores, known.signs), None
+        completed = _correct_folds(cross, models, 1.0, scores, known.signs)
+        self.completion_weight_ = _held_out_weight(self.completion_weight, scores, completed, *noise)
+        completed = scores + self.completion_weight_ * (completed - scores)
+        correct = partial(_correct_folds, cross, models, self.completion_weight_)
+        self.completion_trees_ = None
         if self.completion == "boosting":
             trees = CompletionTrees(random_state=self.random_state)
             trees.fit(scores, labels.signs, known.signs, entry_weight, cross, correct, self.rates_)
@@ -278,7 +289,7 @@ class ScoreCorrection(BaseEstimator):
         labels: Labels,
         entry_weight: Scores,
         known: Labels | None,
-        weight: float,
+        weight: float | str,
         cross: CrossFit,
     ) -> tuple[DependencyCorrection, list[DependencyCorrection]]:
         """Return a correction that is fitted on all samples, and those that are fitted without each fold."""
@@ -287,7 +298,7 @@ class ScoreCorrection(BaseEstimator):
             parts: Any = (None if A is None else A[rows] for A in (scores, labels, entry_weight, known))
             return DependencyCorrection(device=self.device).fit(*parts)
 
-        cross_fitted = weight > 0 and len(cross.folds) > 1
+        cross_fitted = weight != 0 and len(cross.folds) > 1
         trains = [train for train, _ in cross.folds if cross_fitted]
         fitted, *of_folds = cross.over(fit, [slice(None), *trains])
         return fitted, of_folds or [fitted] * len(cross.folds)
@@ -295,7 +306,7 @@ class ScoreCorrection(BaseEstimator):
     @property
     def formula_(self) -> ScoreFormula:
         """The correction for samples without observed labels, with its calibration, as arrays."""
-        slope, weight, dependency = self.calibration_.slopes_, self.dependency_weight, self.dependency_
+        slope, weight, dependency = self.calibration_.slopes_, self.dependency_weight_, self.dependency_
         return ScoreFormula(
             own=slope * (1 + weight * np.diag(dependency.coef_[:-1])),
             others=slope * weight * dependency.label_dependencies_,
@@ -305,7 +316,7 @@ class ScoreCorrection(BaseEstimator):
 
     def completed_probabilities(self, scores: Scores, known: Any) -> Scores:
         """Return calibrated probabilities of samples with known labels."""
-        completed = self.completion_dependency_.correct(scores, known, weight=self.completion_weight)
+        completed = self.completion_dependency_.correct(scores, known, weight=self.completion_weight_)
         if self.completion_trees_ is not None:
             completed = completed + self.completion_trees_.correct(scores, read_labels(known, name="known").signs)
         return np.asarray(logistic(self.rates_.observed_log_odds(self.completion_calibration_.transform(completed))))
@@ -324,6 +335,33 @@ def _correct_folds(
         shown = None if known is None else Labels(known[test], SIGNS)
         corrected.append(correction.correct(scores[test], shown, weight=weight))
     return cross.assemble(corrected)
+
+
+def _held_out_weight(
+    weight: float | str,
+    scores: Scores,
+    corrected: Scores,
+    signs: NDArray[np.int8],
+    entry_weight: Scores,
+    rates: NoiseRates,
+) -> float:
+    """Return the weight of the correction, by default the one with the highest likelihood of held-out entries.
+
+    Scores of all labels are calibrated with one slope and one shift.
+    """
+    if not isinstance(weight, str):
+        return float(weight)
+    entries = np.nonzero(signs * entry_weight)
+    observed = signs[entries][:, None]
+    weights = entry_weight[entries][:, None]
+    of_entries = NoiseRates(*(np.broadcast_to(rate, signs.shape)[entries][:, None] for rate in rates))
+
+    def likelihood(w: float) -> float:
+        values = scores[entries] + w * (corrected[entries] - scores[entries])
+        return PooledCalibration(tol=WEIGHT_TOL).fit(values[:, None], observed, weights, of_entries).log_likelihood_
+
+    likelihoods = [likelihood(w) for w in WEIGHTS]
+    return WEIGHTS[int(np.argmax(likelihoods))]
 
 
 def learned_entries(signs: NDArray[np.int8], cross: CrossFit) -> NDArray[np.bool_]:

@@ -115,10 +115,11 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         this decreases the loss of held-out entries. Otherwise, or if there is a floor or noise, which the likelihood
         explains, or with two folds, it is 1.0: nothing is trimmed. A number below 1 requires three folds. Trusted
         entries are always kept.
-    dependency_weight : float, default=0.3
-        Weight of the correction for label dependencies, from 0 to 1.
-    completion_weight : float, default=1.0
-        Weight of the correction in `complete`, where it uses observed labels, from 0 to 1.
+    dependency_weight : float or "auto", default="auto"
+        Weight of the correction for label dependencies, from 0 to 1. "auto" is the weight with the highest likelihood
+        of held-out entries, which is 0 if labels are independent.
+    completion_weight : float or "auto", default="auto"
+        Weight of the correction in `complete`, where it uses observed labels, in the same way.
     completion : {"linear", "boosting"}, default="linear"
         Correction in `complete`: linear in the observed labels, or with boosted trees in addition, which takes longer
         and pays with many samples, see `CompletionTrees`.
@@ -219,8 +220,8 @@ class SelfPacedEnsemble(MultiLabelEstimator):
     false_positive_rate: Rate | Literal["auto"] = "auto"
     false_negative_rate: Rate | Literal["auto"] = "auto"
     keep_fraction: Fraction | Literal["auto"] = "auto"
-    dependency_weight: UnitInterval = 0.3
-    completion_weight: UnitInterval = 1.0
+    dependency_weight: UnitInterval | Literal["auto"] = "auto"
+    completion_weight: UnitInterval | Literal["auto"] = "auto"
     completion: Literal["linear", "boosting"] = "linear"
     decision: DecisionOption = "f1"
     keep_data: bool = False
