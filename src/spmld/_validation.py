@@ -123,9 +123,8 @@ class Validated(BaseEstimator):
                 raise ValueError(f"{key} must be an integer of at most 64 bits, got {value}")
             size = abs(float(value)) if isinstance(value, Real) else 0.0
             if 0 < size < SMALLEST_PARAMETER or LARGEST_PARAMETER < size < np.inf:
-                raise ValueError(
-                    f"{key} must be 0 or between {SMALLEST_PARAMETER:g} and {LARGEST_PARAMETER:g} in size, got {value}"
-                )
+                accepted = f"{SMALLEST_PARAMETER:g} and {LARGEST_PARAMETER:g}"
+                raise ValueError(f"{key} must have a size between {accepted}, got {value}")
 
 
 def indexable(*arrays: Any) -> list[Any]:
