@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,9 @@ METHODS: dict[str, dict[str, Any]] = {
     "LabelPrior": {"smoothing": (0.1, 10.0, "log")},
 }
 """Methods of the commands, with the default search spaces of `spmld tune`."""
+
+MAX_DEPTH = 20
+"""Largest depth of lists and objects in a parameter, which estimators copy and print by recursion."""
 
 _PARAM = "KEY=VALUE, such as C=0.1"
 _CHOICES = "KEY=A,B,C, such as n_components=5,10,20"
@@ -73,7 +77,7 @@ def parse_value(text: str) -> Any:
     """
     if text.lower() in _CONSTANTS:
         return _CONSTANTS[text.lower()]
-    for parse in (json.loads, float):  # JSON does not support numbers such as .5
+    for parse in (_parse_json, float):  # JSON does not support numbers such as .5
         try:
             return parse(text)
         except RecursionError:
@@ -81,6 +85,14 @@ def parse_value(text: str) -> Any:
         except ValueError:
             continue
     return text
+
+
+def _parse_json(text: str) -> Any:
+    """Return the value of JSON; raise RecursionError if lists and objects are nested deeper than `MAX_DEPTH`."""
+    depths = accumulate((sign in "[{") - (sign in "]}") for sign in text)
+    if max(depths, default=0) > MAX_DEPTH:
+        raise RecursionError
+    return json.loads(text)
 
 
 def build(method: str, params: dict[str, Any], seed: int, *, trusted: bool = False) -> Any:
