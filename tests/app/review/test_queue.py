@@ -31,7 +31,7 @@ def test_gain_of_observed_entries_is_the_error_probability_of_the_audit():
     issues = random_issues()
     queue = make_queue(issues, kinds=["suspicious"], min_gain=0)
     assert set(queue.index) == set(np.flatnonzero(issues.signs))
-    np.testing.assert_allclose(queue.gain, issues.error_probability.flat[queue.index])
+    np.testing.assert_allclose(queue.gain, issues.error_probability.ravel()[queue.index])
 
 
 def test_kinds_partition_the_entries_and_gains_descend():
@@ -74,7 +74,7 @@ def test_planted_errors_come_first():
     Y = hide_labels(corrupt_labels(data.Y, "flip", 0.03, random_state=0), 0.8, random_state=0)
     issues = find_label_issues(None, data.X, Y, random_state=0)
     first = make_queue(issues, kinds=["suspicious"], max_entries=50)
-    assert np.mean((data.Y.flat[first.index] == 1) != (first.given == "present")) > 0.8
+    assert np.mean((data.Y.ravel()[first.index] == 1) != (first.given == "present")) > 0.8
     # Over all observed entries, the gains add up to the upper end of the number of errors.
     observed = make_queue(issues, kinds=["suspicious"], min_gain=0)
     n_wrong = ((data.Y != Y) & ~np.isnan(Y)).sum()
@@ -121,7 +121,7 @@ def test_suspicious_labels_are_reviewed_although_the_audit_estimates_no_noise():
     wrong = rng.random(Y.shape) < 0.05
     issues = find_label_issues(None, X, (Y ^ wrong).astype(int), random_state=0)
     queue = make_queue(issues, max_entries=30)
-    assert wrong.flat[queue.index].mean() > 0.5
+    assert wrong.ravel()[queue.index].mean() > 0.5
 
 
 def test_a_random_sample_has_observed_unverified_entries_in_random_order():
@@ -130,7 +130,7 @@ def test_a_random_sample_has_observed_unverified_entries_in_random_order():
     available = (issues.signs != 0) & ~verified
     queue = sample_queue(issues, 1000, random_state=0)
     assert sorted(queue.index) == np.flatnonzero(available).tolist()
-    assert ((queue.given == "present") == (issues.signs.flat[queue.index] > 0)).all()
+    assert ((queue.given == "present") == (issues.signs.ravel()[queue.index] > 0)).all()
     assert set(queue.kind) == {"random"}
     assert abs(np.corrcoef(queue.gain, np.arange(len(queue)))[0, 1]) < 0.4  # not by gain
     assert sample_queue(issues, 10, random_state=0).equals(queue[:10])
