@@ -52,6 +52,7 @@ _PARTS = {
     "sklearn.multiclass": ("_ConstantPredictor",),
     "sklearn.neural_network._stochastic_optimizers": ("AdamOptimizer", "SGDOptimizer"),
     "sklearn.utils._bunch": ("Bunch",),
+    "sklearn.utils._metadata_requests": ("MetadataRequest", "MethodMetadataRequest"),  # of scorers before version 1.8
 }
 _NAMES = {f"{module}.{name}" for module, names in _PARTS.items() for name in names}
 _METRICS = {f"{metric.function.__module__}.{metric.name}" for metric in METRICS.values()}
