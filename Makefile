@@ -38,7 +38,7 @@ smoke: ## build the wheel, install it into an empty environment, and use it ther
 test-kernels: .venv/test ## run the numerical tests under each BLAS kernel of this CPU, and without NumPy's dispatched CPU features
 	SCIPY_ARRAY_API=1 $(BIN)/python -m tests.kernels $(PYTEST_FLAGS) $(KERNEL_TESTS)
 
-fuzz: .venv/test ## random bad input for readers and estimators, for MINUTES minutes (default 10)
+fuzz: .venv/test ## random bad input for readers, reviews and estimators, for MINUTES minutes (default 10)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.fuzz $(MINUTES)
 
 fuzz-coverage: .venv/fuzz ## coverage-guided fuzzing of the readers and the model loader, for MINUTES minutes (Linux)

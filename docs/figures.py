@@ -76,7 +76,7 @@ def review():
     songs, _, issues = noisy_songs()
     wrong = np.not_equal(songs.Y, songs.Y_true)
     entries = make_queue(issues)[:600]
-    corrected = np.cumsum(wrong.flat[entries.index])
+    corrected = np.cumsum(wrong.ravel()[entries.index])
     figure, axis = axes(width=6)
     decisions = np.arange(1, len(entries) + 1)
     axis.plot(decisions, corrected, color=BLUE, label="corrected, order of the review")

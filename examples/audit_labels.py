@@ -59,7 +59,7 @@ plt.show()
 # %%
 # A person who verifies a random sample turns the range into an estimate with a confidence interval.
 sample = issues.sample(100, random_state=0)
-estimate = issues.estimate(wrong.flat[sample.index])
+estimate = issues.estimate(wrong.ravel()[sample.index])
 print(f"range of the audit:           {issues.total_range[0]:.0f} to {issues.total_range[1]:.0f}")
 print(f"100 verified random entries:  {estimate.lower:.0f} to {estimate.upper:.0f}")
 print(f"wrong:                        {wrong.sum()}")

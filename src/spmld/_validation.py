@@ -6,6 +6,7 @@ scikit-learn.
 """
 
 import difflib
+import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, is_dataclass
@@ -123,9 +124,8 @@ class Validated(BaseEstimator):
                 raise ValueError(f"{key} must be an integer of at most 64 bits, got {value}")
             size = abs(float(value)) if isinstance(value, Real) else 0.0
             if 0 < size < SMALLEST_PARAMETER or LARGEST_PARAMETER < size < np.inf:
-                raise ValueError(
-                    f"{key} must be 0 or between {SMALLEST_PARAMETER:g} and {LARGEST_PARAMETER:g} in size, got {value}"
-                )
+                accepted = f"{SMALLEST_PARAMETER:g} and {LARGEST_PARAMETER:g}"
+                raise ValueError(f"{key} must have a size between {accepted}, got {value}")
 
 
 def indexable(*arrays: Any) -> list[Any]:
@@ -232,3 +232,8 @@ def check_same_samples(n_samples: int, n_rows: int, name: str = "Y") -> None:
         raise ValueError(
             f"X and {name} must have the same number of samples, got inconsistent numbers: {n_samples} and {n_rows}"
         )
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value is a finite number."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)

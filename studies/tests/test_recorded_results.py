@@ -1,5 +1,6 @@
 """The results in the docs are generated from their records, and fits reproduce the records."""
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -19,7 +20,8 @@ RESULTS = {
     for result in collect_results([RECORDS.study("tables"), RECORDS.study("released")], RECORDS)
 }
 PAGE = " ".join(FOLDER.with_name("results.md").read_text(encoding="utf-8").split())
-README = " ".join((FOLDER.parents[2] / "README.md").read_text(encoding="utf-8").split())
+ROOT = FOLDER.parents[2]
+README = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
 CHEAP = ("Label prior", "Masked ridge", "Masked logistic", "ML-LRC", "GLOCAL", "SPMLD()")
 
 
@@ -101,3 +103,12 @@ def test_leml_without_intercept_agrees_as_the_docs_state():
     assert max(counts.values())[0] == within
     text = f"in {within} of 36 values with alpha = 3, the best of four penalties, and in {released} with the 0.1 of its"
     assert text in PAGE
+
+
+def test_make_reproduce_fits_all_recorded_studies_into_a_new_folder():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    values = dict(re.findall(r"^(\w+) \?= (.*)$", makefile, re.MULTILINE))
+    assert set(values["STUDIES"].split()) == set(RECORDS.studies)
+    assert "studies run $(STUDIES) --out $(REPRODUCED)/results.jsonl" in makefile
+    assert "studies compare $(REPRODUCED)/results.jsonl studies/records/results.jsonl.xz" in makefile
+    assert f"/{values['REPRODUCED']}/" in (ROOT / ".gitignore").read_text(encoding="utf-8").split()

@@ -168,7 +168,7 @@ def test_a_verified_random_sample_estimates_the_number_of_errors():
     covered, estimates = [], []
     for seed in range(200):
         sample = issues.sample(50, random_state=seed)
-        n_wrong, lower, upper = issues.estimate(wrong.flat[sample.index])
+        n_wrong, lower, upper = issues.estimate(wrong.ravel()[sample.index])
         covered.append(lower <= wrong.sum() <= upper)
         estimates.append(n_wrong)
     assert np.mean(covered) >= 0.85

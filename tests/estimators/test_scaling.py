@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch", reason="needs the extra torch")
 
 RNG = np.random.default_rng(0)
 DENSE = RNG.normal(size=(60, 7)) * [1, 10, 1e-3, 5, 1, 2, 3] + [0, 5, 1, -3, 0, 100, 0]
-SPARSE = sp.random_array((50, 20), density=0.1, rng=0, format="csr")
+SPARSE = sp.random_array((50, 20), density=0.1, random_state=0, format="csr")
 DATA = make_planted(n_samples=200, n_features=6, n_labels=5, random_state=0)
 Y = hide_labels(DATA.Y, 0.6, random_state=0)
 

@@ -170,7 +170,7 @@ class LabelIssues:
         n = len(self._unverified())
         test = binomtest(int(values.sum()), len(values))
         lower, upper = test.proportion_ci(confidence)
-        return ErrorEstimate(n * test.statistic, n * lower, n * upper)
+        return ErrorEstimate(n * float(test.statistic), n * float(lower), n * float(upper))
 
     def mark_verified(self, verified: NDArray[np.bool_]) -> "LabelIssues":
         """Return the issues with a label quality of 1 for verified entries."""

@@ -48,7 +48,7 @@ from spmld.model_selection.path_search import HeldOutLoss, PathResult, spacing
 from spmld.model_selection.samples import Samples
 from spmld.model_selection.thresholds import DecisionOption, DecisionRule, label_decisions
 from spmld.monitoring.reference import make_reference
-from spmld.noise import NoiseRates, estimate_noise
+from spmld.noise import estimate_noise
 from spmld.noise.estimate import with_given_rates
 
 MAX_SEARCHED = 20_000
@@ -361,28 +361,23 @@ class SelfPacedEnsemble(MultiLabelEstimator):
     @property
     def false_positive_rate_(self) -> NDArray[np.float64]:
         """Probability that a true negative is observed as positive, for each label."""
-        return self._noise_rates().alpha
+        return self.likelihood_rates_.alpha * self._is_known(self.false_positive_rate)
 
     @property
     def false_negative_rate_(self) -> NDArray[np.float64]:
         """Probability that a true positive is observed as negative, for each label."""
-        return self._noise_rates().beta
+        return self.likelihood_rates_.beta * self._is_known(self.false_negative_rate)
 
-    def _rates_are_known(self) -> bool:
-        """Return whether noise rates are stated, or known from verified entries."""
-        return self.noise_.verified or "auto" not in (self.false_positive_rate, self.false_negative_rate)
+    def _is_known(self, rate: Any) -> bool:
+        """Return whether a noise rate is stated, or identified by verified entries; otherwise it is a floor."""
+        return self.noise_.identified or not isinstance(rate, str)
 
-    def _noise_rates(self) -> NoiseRates:
-        """Return the rates of the likelihood, or 0 if these are a floor."""
-        rates = self.likelihood_rates_
-        return rates if self._noise_is_identified() else NoiseRates(0 * rates.alpha, 0 * rates.beta)
-
-    def _noise_is_identified(self) -> bool:
-        return self.noise_.identified or "auto" not in (self.false_positive_rate, self.false_negative_rate)
+    def _noise_is_known(self) -> bool:
+        return self._is_known(self.false_positive_rate) and self._is_known(self.false_negative_rate)
 
     def _in_likelihood(self, samples: Samples) -> Samples:
         """Return the samples of the likelihood: a floor is that of verified entries, too, but noise is not."""
-        if self._noise_is_identified() or not self.likelihood_rates_.any():
+        if self._noise_is_known() or not self.likelihood_rates_.any():
             return samples
         return replace(samples, labels=replace(samples.labels, trusted=None))
 
@@ -500,7 +495,8 @@ class SelfPacedEnsemble(MultiLabelEstimator):
             from causes that the features do not show.
         """
         check_is_fitted(self)
-        if not self._rates_are_known():
+        known = self._noise_is_known()
+        if not known and not self.noise_.verified:
             raise ValueError(
                 "predict_true_proba needs noise rates, which observed labels do not identify: fit with verified "
                 "positives and negatives (trusted=...), or state false_positive_rate and false_negative_rate"
@@ -509,7 +505,7 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         features = self._read_features(X)
         scores = formula.mixture(features)
         correction = formula.correction
-        log_odds = correction.log_odds(scores) if self._noise_is_identified() else correction.apply(scores)
+        log_odds = correction.log_odds(scores) if known else correction.apply(scores)
         p = move(logistic(log_odds), features)
         return self._wrap(namespace(p).concat([1 - p, p], axis=1) if self._labels.one_dimensional else p, X)
 

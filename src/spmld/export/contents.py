@@ -36,7 +36,7 @@ _PARTS = {
     # Arrays that compiled code uses; they are validated after loading.
     "scipy.sparse._csr": ("csr_array", "csr_matrix"),
     "scipy.sparse._csc": ("csc_array", "csc_matrix"),
-    "scipy.interpolate._bsplines": ("BSpline",),
+    "scipy.interpolate._bsplines": ("BSpline", "_BSpline"),  # from SciPy 1.18 on, the first contains the second
     "scipy._lib.array_api_compat.numpy._aliases": ("asarray",),
     # Statistics for the selection of features.
     "sklearn.feature_selection._univariate_selection": (
@@ -52,6 +52,7 @@ _PARTS = {
     "sklearn.multiclass": ("_ConstantPredictor",),
     "sklearn.neural_network._stochastic_optimizers": ("AdamOptimizer", "SGDOptimizer"),
     "sklearn.utils._bunch": ("Bunch",),
+    "sklearn.utils._metadata_requests": ("MetadataRequest", "MethodMetadataRequest"),  # of scorers before version 1.8
 }
 _NAMES = {f"{module}.{name}" for module, names in _PARTS.items() for name in names}
 _METRICS = {f"{metric.function.__module__}.{name}" for name, metric in METRICS.items()}
@@ -115,7 +116,7 @@ def _compiled_parts(model: Any) -> Iterator[Any]:
         if id(part) in seen or isinstance(part, _CODE):
             continue
         seen[id(part)] = part
-        if sp.issparse(part) or isinstance(part, BSpline):
+        if sp.issparse(part) or type(part).__module__ == BSpline.__module__:
             yield part
         elif isinstance(part, np.ndarray):
             remaining += part.ravel().tolist() if part.dtype.hasobject else []

@@ -27,6 +27,10 @@ from tests.app.commands.songs import FEATURES, LABELS, TEST, run, songs, write_s
             "JSON is nested too deeply: [[[",
         ),
         (
+            ["fit", "train.csv", "-o", "m.skops", "--param", "views=" + "[" * 500 + "]" * 500],
+            "JSON is nested too deeply: [[[",
+        ),
+        (
             ["fit", "train.csv", "-o", "m.skops", "--param", "C"],
             "--param must have the form KEY=VALUE, such as C=0.1, got 'C'",
         ),

@@ -34,7 +34,7 @@ def test_observed_entries_are_in_the_order_of_the_audit(kind):
     issues = random_issues()
     queue = make_queue(issues, kinds=[kind], min_priority=0)
     assert queue.index.tolist() == issues.order(kind).tolist()
-    np.testing.assert_allclose(queue.priority, 1 - issues.label_quality.flat[queue.index])
+    np.testing.assert_allclose(queue.priority, 1 - issues.label_quality.ravel()[queue.index])
 
 
 def test_kinds_partition_the_entries_and_priorities_descend():
@@ -89,7 +89,7 @@ def test_planted_errors_come_first():
     Y = hide_labels(corrupt_labels(data.Y, "flip", 0.03, random_state=0), 0.8, random_state=0)
     issues = find_label_issues(None, data.X, Y, random_state=0)
     first = make_queue(issues, kinds=["present", "absent"], max_entries=50)
-    assert np.mean((data.Y.flat[first.index] == 1) != (first.given == "present")) > 0.8
+    assert np.mean((data.Y.ravel()[first.index] == 1) != (first.given == "present")) > 0.8
 
 
 def test_probabilities_of_missing_entries_are_those_of_the_model():
@@ -132,7 +132,7 @@ def test_unlikely_labels_are_reviewed_although_the_audit_estimates_no_noise():
     wrong = rng.random(Y.shape) < 0.05
     issues = find_label_issues(None, X, (Y ^ wrong).astype(int), random_state=0)
     queue = make_queue(issues, max_entries=30)
-    assert wrong.flat[queue.index].mean() > 0.5
+    assert wrong.ravel()[queue.index].mean() > 0.5
 
 
 def test_a_random_sample_has_observed_unverified_entries_in_random_order():
@@ -141,7 +141,7 @@ def test_a_random_sample_has_observed_unverified_entries_in_random_order():
     available = (issues.signs != 0) & ~verified
     queue = sample_queue(issues, 1000, random_state=0)
     assert sorted(queue.index) == np.flatnonzero(available).tolist()
-    assert ((queue.given == "present") == (issues.signs.flat[queue.index] > 0)).all()
+    assert ((queue.given == "present") == (issues.signs.ravel()[queue.index] > 0)).all()
     assert set(queue.kind) == {"random"}
     assert abs(np.corrcoef(queue.priority, np.arange(len(queue)))[0, 1]) < 0.4  # not by priority
     assert sample_queue(issues, 10, random_state=0).equals(queue[:10])

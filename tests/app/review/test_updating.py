@@ -18,7 +18,8 @@ def case():
 
 
 def decide(issues, truth, count):
-    annotations, entries = np.zeros(truth.shape, dtype=int), make_queue(issues, max_entries=count).index
+    annotations = np.zeros(truth.shape, dtype=int)
+    entries = make_queue(issues, max_entries=count).index.to_numpy()
     annotations.flat[entries] = 2 * truth.flat[entries] - 1
     return annotations
 
@@ -30,7 +31,7 @@ def test_decided_entries_are_corrected_and_never_shown_again(case):
     decided = annotations != 0
     assert (updated.signs[decided] == annotations[decided]).all()
     assert (updated.signs[~decided] == 2 * Y[~decided] - 1).all()
-    assert not decided.flat[make_queue(updated, min_priority=0).index].any()
+    assert not decided.ravel()[make_queue(updated, min_priority=0).index].any()
     assert (updated.label_quality[decided] == 1).all()
 
 

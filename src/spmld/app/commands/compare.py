@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid, ParameterSampler, cross_val_score
 
 from spmld._table import TextTable
+from spmld._validation import is_number
 from spmld.app.commands import INTERRUPTED, options
 from spmld.app.commands.fitting import (
     METHODS,
@@ -21,7 +22,6 @@ from spmld.app.commands.fitting import (
     build,
     check_decision,
     fit_model,
-    is_number,
     parse_params,
     parse_value,
     save_model,

@@ -1,12 +1,12 @@
 """Methods of the commands, from a name and parameters to a fitted model in a file: decisions, progress, checkpoint."""
 
 import json
-import math
 import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 import spmld
 import spmld.export
 from spmld._io import shorten
-from spmld._validation import did_you_mean, plural
+from spmld._validation import did_you_mean, is_number, plural
 from spmld.app.commands.loading import Source, frames
 from spmld.app.commands.printing import print_message, progress_bar
 from spmld.datasets import Dataset
@@ -50,6 +50,8 @@ METHODS: dict[str, dict[str, Any]] = {
 }
 """Methods of the commands, with the default search spaces of `spmld tune`."""
 
+MAX_DEPTH = 20
+"""Largest depth of lists and objects in a parameter, which estimators copy and print by recursion."""
 _PARAM = "KEY=VALUE, such as C=0.1"
 CALIBRATION_FOLDS = 3
 """Number of folds for the calibration of a method without a decision rule."""
@@ -86,7 +88,7 @@ def parse_value(text: str) -> Any:
     """
     if text.lower() in _CONSTANTS:
         return _CONSTANTS[text.lower()]
-    for parse in (json.loads, float):  # JSON does not support numbers such as .5
+    for parse in (_parse_json, float):  # JSON does not support numbers such as .5
         try:
             return parse(text)
         except RecursionError:
@@ -94,6 +96,14 @@ def parse_value(text: str) -> Any:
         except ValueError:
             continue
     return text
+
+
+def _parse_json(text: str) -> Any:
+    """Return the value of JSON; raise RecursionError if lists and objects are nested deeper than `MAX_DEPTH`."""
+    depths = accumulate((sign in "[{") - (sign in "]}") for sign in text)
+    if max(depths, default=0) > MAX_DEPTH:
+        raise RecursionError
+    return json.loads(text)
 
 
 def build(method: str, params: dict[str, Any], seed: int, *, trusted: bool = False) -> Any:
@@ -237,11 +247,6 @@ def split_option(text: str, option: str, form: str) -> tuple[str, str]:
     if not key or not equals or (not values and form != _PARAM):
         raise ValueError(f"{option} must have the form {form}, got {text!r}")
     return key, values
-
-
-def is_number(value: Any) -> bool:
-    """Return whether a parsed value is a finite number."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def fit_model(model: Any, data: Dataset, method: str, entry_weight: Any = None) -> float:

@@ -226,7 +226,7 @@ def update_issues(
     >>> data = make_planted(n_samples=600, noise=0.1, random_state=0)
     >>> Y = corrupt_labels(data.Y, "flip", 0.03, random_state=0)
     >>> issues = find_label_issues(None, data.X, Y, random_state=0)
-    >>> annotations, entries = np.zeros(Y.shape, dtype=int), make_queue(issues, max_entries=100).index
+    >>> annotations, entries = np.zeros(Y.shape, dtype=int), make_queue(issues, max_entries=100).index.to_numpy()
     >>> annotations.flat[entries] = 2 * data.Y.flat[entries] - 1
     >>> updated = update_issues(issues, data.X, annotations, random_state=0)
     >>> bool((updated.label_quality[annotations != 0] == 1).all())
