@@ -22,14 +22,12 @@ from spmld.app.commands.fitting import (
     build,
     check_decision,
     fit_model,
-    parse_params,
-    parse_value,
     save_model,
-    split_option,
     stored_fits,
     with_decision,
 )
 from spmld.app.commands.loading import Source, frames
+from spmld.app.commands.parameters import parse_params, parse_value, split_option
 from spmld.app.commands.printing import check_output_path, print_message, print_result, progress_bar
 from spmld.datasets import Dataset
 from spmld.labels import read_labels

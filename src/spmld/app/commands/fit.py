@@ -20,7 +20,6 @@ from spmld.app.commands.fitting import (
     check_decision,
     fit_model,
     parse_decision,
-    parse_params,
     quality_metrics,
     save_model,
     stored_fits,
@@ -28,6 +27,7 @@ from spmld.app.commands.fitting import (
     without_decision,
 )
 from spmld.app.commands.loading import Source, frames
+from spmld.app.commands.parameters import parse_params
 from spmld.app.commands.printing import (
     check_output_path,
     list_columns,

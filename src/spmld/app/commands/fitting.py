@@ -1,12 +1,10 @@
 """Methods of the commands, from a name and parameters to a fitted model in a file: decisions, progress, checkpoint."""
 
-import json
 import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -14,9 +12,9 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 import spmld
 import spmld.export
-from spmld._io import shorten
 from spmld._validation import did_you_mean, is_number, plural
 from spmld.app.commands.loading import Source, frames
+from spmld.app.commands.parameters import parse_value
 from spmld.app.commands.printing import print_message, progress_bar
 from spmld.datasets import Dataset
 from spmld.datasets.frames import identifier_text
@@ -50,60 +48,9 @@ METHODS: dict[str, dict[str, Any]] = {
 }
 """Methods of the commands, with the default search spaces of `spmld tune`."""
 
-MAX_DEPTH = 20
-"""Largest depth of lists and objects in a parameter, which estimators copy and print by recursion."""
-_PARAM = "KEY=VALUE, such as C=0.1"
 CALIBRATION_FOLDS = 3
 """Number of folds for the calibration of a method without a decision rule."""
 NOISE_RATES = ("false_positive_rate", "false_negative_rate")
-_CONSTANTS = {"true": True, "false": False, "none": None}
-
-
-def parse_params(texts: Sequence[str]) -> dict[str, Any]:
-    """Parse parameters of the form ``key=value``.
-
-    Examples
-    --------
-    >>> from spmld.app.commands.fitting import parse_params
-    >>> parse_params(["C=0.1", "loss=squared", "fit_intercept=false", "tol=none"])
-    {'C': 0.1, 'loss': 'squared', 'fit_intercept': False, 'tol': None}
-    """
-    params: dict[str, Any] = {}
-    for text in texts:
-        key, value = split_option(text, "--param", _PARAM)
-        if key in params:
-            raise ValueError(f"--param {key} must be passed only once, got two values")
-        params[key] = parse_value(value)
-    return params
-
-
-def parse_value(text: str) -> Any:
-    """Parse a number, true, false, none or JSON; return any other text unchanged.
-
-    Examples
-    --------
-    >>> from spmld.app.commands.fitting import parse_value
-    >>> parse_value("1e-3"), parse_value("None"), parse_value("squared")
-    (0.001, None, 'squared')
-    """
-    if text.lower() in _CONSTANTS:
-        return _CONSTANTS[text.lower()]
-    for parse in (_parse_json, float):  # JSON does not support numbers such as .5
-        try:
-            return parse(text)
-        except RecursionError:
-            raise ValueError(f"JSON is nested too deeply: {shorten(text, 80)}") from None
-        except ValueError:
-            continue
-    return text
-
-
-def _parse_json(text: str) -> Any:
-    """Return the value of JSON; raise RecursionError if lists and objects are nested deeper than `MAX_DEPTH`."""
-    depths = accumulate((sign in "[{") - (sign in "]}") for sign in text)
-    if max(depths, default=0) > MAX_DEPTH:
-        raise RecursionError
-    return json.loads(text)
 
 
 def build(method: str, params: dict[str, Any], seed: int, *, trusted: bool = False) -> Any:
@@ -239,14 +186,6 @@ def base_estimator(model: Any) -> Any:
     """Return the base estimator of a model from `with_decision`, fitted if the model is fitted."""
     wrapped = isinstance(model, ThresholdClassifier | spmld.HierarchicalClassifier)
     return getattr(model, "estimator_", model.estimator) if wrapped else model
-
-
-def split_option(text: str, option: str, form: str) -> tuple[str, str]:
-    """Return the key and the value of an option of the form ``key=value``."""
-    key, equals, values = (part.strip() for part in text.partition("="))
-    if not key or not equals or (not values and form != _PARAM):
-        raise ValueError(f"{option} must have the form {form}, got {text!r}")
-    return key, values
 
 
 def fit_model(model: Any, data: Dataset, method: str, entry_weight: Any = None) -> float:

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from spmld._io import writing
 from spmld._table import TextTable
 from spmld.app.commands import options
-from spmld.app.commands.fitting import build, fit_model, parse_params, with_decision
+from spmld.app.commands.fitting import build, fit_model, with_decision
 from spmld.app.commands.loading import Source, frames
 from spmld.app.commands.matching import MatchedData, open_model
+from spmld.app.commands.parameters import parse_params
 from spmld.app.commands.printing import (
     DIGITS,
     check_output_path,

@@ -10,8 +10,9 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from spmld._validation import did_you_mean
-from spmld.app.commands.fitting import METHODS, parse_value
+from spmld.app.commands.fitting import METHODS
 from spmld.app.commands.loading import Source
+from spmld.app.commands.parameters import parse_value
 from spmld.metrics.registry import get_metric
 from spmld.model_selection.thresholds import RULE_CONSTRAINTS
 from spmld.tables.roles import COLUMN_LISTS

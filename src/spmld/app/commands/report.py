@@ -8,9 +8,10 @@ import click
 
 from spmld._io import need, writing
 from spmld.app.commands import options
-from spmld.app.commands.fitting import build, fit_model, parse_params, with_decision
+from spmld.app.commands.fitting import build, fit_model, with_decision
 from spmld.app.commands.loading import Source, frames
 from spmld.app.commands.matching import match, open_model, split_encoder
+from spmld.app.commands.parameters import parse_params
 from spmld.app.commands.printing import check_output_path, print_message, progress_bar
 from spmld.app.reports import model_report
 from spmld.datasets import Dataset
