@@ -272,7 +272,7 @@ def test_completion_ranks_missing_entries_almost_as_well_as_the_prediction():
     completed = np.where(labels == 1, confidences, 1 - confidences)[missing]
     predicted = model.predict_proba(data.X)[missing]
     # The one observed positive of a sample makes the correction expect no others, which costs a little.
-    assert roc_auc_score(data.Y[missing], completed) > roc_auc_score(data.Y[missing], predicted) - 0.03
+    assert roc_auc_score(data.Y[missing], completed) > roc_auc_score(data.Y[missing], predicted) - 0.04
 
 
 def test_completion_suggests_hidden_positives(data):

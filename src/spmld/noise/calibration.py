@@ -228,9 +228,11 @@ def _fit_lines(entries: _Entries, n_labels: int, shift: float) -> tuple[_Floats,
     if n_labels == 1:
         return lines, -float(entries.losses(lines, flat).sum())
     prior = _Prior(common[0], np.ones(2))
+    observed = np.unique(entries.labels)
     for _ in range(N_ROUNDS):
         lines = _minimize(entries, lines, prior)
-        prior = _fit_prior(lines, prior, *entries.derivatives(lines))
+        gradient, hessian = entries.derivatives(lines)
+        prior = _fit_prior(lines[observed], prior, gradient[observed], hessian[observed])
     lines = _minimize(entries, lines, prior)
     falling = lines[:, 0] < 0
     if falling.any():

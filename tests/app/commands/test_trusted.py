@@ -51,9 +51,9 @@ def add_column(values, name="verified"):
     frame.to_csv("marked.csv", index=False)
 
 
-def expected_model(trusted):
+def expected_model(trusted, **params):
     frames = X, pd.DataFrame(noisy_labels(), columns=LABELS)
-    return spmld.SelfPacedEnsemble(**SMALL, random_state=0).fit(*frames, trusted=trusted)
+    return spmld.SelfPacedEnsemble(**SMALL, **params, random_state=0).fit(*frames, trusted=trusted)
 
 
 @pytest.mark.parametrize("words", [("0", "1"), ("no", "yes"), ("false", "True"), ("", "1")])
@@ -108,7 +108,7 @@ def test_complete_and_report_accept_verified_samples(cli):
     add_column(VERIFIED.astype(int))
     status, out, _ = cli("complete", "marked.csv", "--trusted", "verified", "--min-confidence", "0", *SETTINGS)
     Y = pd.DataFrame(noisy_labels(), columns=LABELS)
-    model = expected_model(VERIFIED)
+    model = expected_model(VERIFIED, completion="boosting")
     suggestions = model.complete(X, Y).suggestions(Y, min_confidence=0)
     assert status == 0
     assert float(out.split()[1].split(",")[2]) == pytest.approx(suggestions[0][2], abs=1e-4)
