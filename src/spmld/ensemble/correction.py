@@ -25,11 +25,10 @@ from spmld.model_selection.samples import Samples, move_weights
 from spmld.model_selection.thresholds import DecisionOption, DecisionRule
 from spmld.noise import NoiseRates, PooledCalibration
 from spmld.noise.calibration import has_both_classes, trusted_weight
+from spmld.noise.estimate import summarize
 
 WEIGHTS = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
 """Weights of the corrections to choose from."""
-WEIGHT_TOL = 1e-8
-"""Tolerance of the calibrations by which weights are compared."""
 MIN_SLOPE = 1e-6
 """Minimum slope of the calibrated scores: scores that do not predict the observed labels keep their order."""
 
@@ -256,11 +255,15 @@ class ScoreCorrection(BaseEstimator):
         data = scores, labels, entry_weight
         self.dependency_, models = self._fit_dependency(*data, None, self.dependency_weight, cross)
         corrected = _correct_folds(cross, models, 1.0, scores)
-        self.dependency_weight_ = _held_out_weight(self.dependency_weight, scores, corrected, *noise)
+        self.dependency_weight_ = _held_out_weight(
+            self.dependency_weight, scores, corrected, labels.signs, used, self.rates_
+        )
         corrected = scores + self.dependency_weight_ * (corrected - scores)
         self.completion_dependency_, models = self._fit_dependency(*data, known, self.completion_weight, cross)
         completed = _correct_folds(cross, models, 1.0, scores, known.signs)
-        self.completion_weight_ = _held_out_weight(self.completion_weight, scores, completed, *noise)
+        self.completion_weight_ = _held_out_weight(
+            self.completion_weight, scores, completed, labels.signs, used, self.rates_
+        )
         completed = scores + self.completion_weight_ * (completed - scores)
         correct = partial(_correct_folds, cross, models, self.completion_weight_)
         self.completion_trees_ = None
@@ -345,23 +348,14 @@ def _held_out_weight(
     entry_weight: Scores,
     rates: NoiseRates,
 ) -> float:
-    """Return the weight of the correction, by default the one with the highest likelihood of held-out entries.
-
-    Scores of all labels are calibrated with one slope and one shift.
-    """
+    """Return the weight of the correction, by default the one with the highest likelihood of held-out entries."""
     if not isinstance(weight, str):
         return float(weight)
-    entries = np.nonzero(signs * entry_weight)
-    observed = signs[entries][:, None]
-    weights = entry_weight[entries][:, None]
-    of_entries = NoiseRates(*(np.broadcast_to(rate, signs.shape)[entries][:, None] for rate in rates))
 
     def likelihood(w: float) -> float:
-        values = scores[entries] + w * (corrected[entries] - scores[entries])
-        return PooledCalibration(tol=WEIGHT_TOL).fit(values[:, None], observed, weights, of_entries).log_likelihood_
+        return summarize(scores + w * (corrected - scores), signs, entry_weight).log_likelihood(*rates)
 
-    likelihoods = [likelihood(w) for w in WEIGHTS]
-    return WEIGHTS[int(np.argmax(likelihoods))]
+    return max(WEIGHTS, key=likelihood)
 
 
 def learned_entries(signs: NDArray[np.int8], cross: CrossFit) -> NDArray[np.bool_]:
