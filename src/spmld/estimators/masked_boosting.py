@@ -1,6 +1,5 @@
 """MaskedBoosting: gradient boosting of the observed entries of all labels, with shared trees."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
@@ -10,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from spmld._arrays import features_to_numpy, move, to_numpy
+from spmld._arrays import features_to_numpy, move, row_slices, to_numpy
 from spmld._validation import FloatFraction, Fraction, NonNegative, PositiveInt, RandomState
 from spmld.core.losses import Loss
 from spmld.estimators.base import MultiLabelEstimator
@@ -23,6 +22,8 @@ from spmld.estimators.trees import Trees, check_single_precision, single_precisi
 from spmld.labels import Labels
 from spmld.model_selection.samples import Samples, hash_rows
 
+CACHED_ENTRIES = 2**14
+"""Number of entries whose derivatives are computed at once: temporary arrays stay in the cache of the CPU."""
 SMALLEST = np.finfo(float).tiny
 MAX_STEP = 0.4
 """Maximum sum of the learning rates of trees whose leaves are fitted together."""
@@ -204,7 +205,7 @@ class MaskedBoosting(MultiLabelEstimator):
 
         They are in single precision, because the trees of many labels are larger than the data.
         """
-        return (self.learning_rate * (g / (h + self.l2_regularization + SMALLEST))).astype(np.float32)
+        return (-self.learning_rate * (g / (h + self.l2_regularization + SMALLEST))).astype(np.float32)
 
     def _fit_leaves(self, X: Any, signs: _Values, weights: _Values, loss: Loss) -> Trees:
         """Return the trees of the last fit with leaves that are fitted to all samples, some trees at a time."""
@@ -218,7 +219,7 @@ class MaskedBoosting(MultiLabelEstimator):
             nodes, leaves = slice(ends[first], ends[stop]), leaves_of_trees[:, first:stop] - ends[first]
             rows = np.arange(0, leaves.size + 1, stop - first)
             member = sp.csr_array((np.ones(leaves.size), leaves.ravel(), rows), shape=(n, nodes.stop - nodes.start))
-            g, h = _derivatives(loss, signs, weights, scores, slice(None))
+            g, h = _derivatives(loss, signs, weights, scores, np.arange(n))
             value[nodes] = self._values(member.T @ g, member.T @ h)
             scores += member @ value[nodes]
         return replace(trees, value=value)
@@ -228,11 +229,12 @@ class MaskedBoosting(MultiLabelEstimator):
 
         They are integers, so that sums are exact, and ties between splits do not depend on the CPU.
         """
-        scale = np.sqrt(h.sum(axis=0) / np.maximum((h > 0).sum(axis=0), 1)) + SMALLEST
-        targets = g / scale
-        if targets.shape[1] > self.n_projections:
-            targets = targets @ (2.0 * rng.integers(2, size=(targets.shape[1], self.n_projections)) - 1)
-        return as_integers(targets)
+        inverse_scale = 1 / np.sqrt(h.sum(axis=0) + SMALLEST)
+        n_labels = len(inverse_scale)
+        if n_labels <= self.n_projections:
+            return as_integers(g * inverse_scale)
+        signs = 2.0 * rng.integers(2, size=(n_labels, self.n_projections)) - 1
+        return as_integers(g @ (signs * inverse_scale[:, None]))
 
     def _n_split_features(self, n_features: int) -> int:
         """Return the number of features that are considered for each split."""
@@ -275,12 +277,19 @@ def is_affordable(n_samples: int, n_features: int, n_labels: int) -> bool:
     return bool(min(n_samples, MAX_TREE_SAMPLES) * np.sqrt(n_features) * n_targets <= MAX_TREE_VALUES)
 
 
-def _derivatives(loss: Loss, signs: _Values, weights: _Values, scores: _Floats, rows: Any) -> tuple[_Floats, _Floats]:
-    """Return the weighted negative slope and the weighted curvature of the entries of some samples."""
-    slope, curvature = loss.at(rows, slice(None)).derivatives(signs[rows], scores[rows])
-    slope *= weights[rows]
-    curvature *= weights[rows]
-    return np.negative(slope, out=slope), curvature
+def _derivatives(
+    loss: Loss, signs: _Values, weights: _Values, scores: _Floats, samples: NDArray[np.intp]
+) -> tuple[_Floats, _Floats]:
+    """Return the weighted slope and the weighted curvature of the entries of some samples."""
+    shape = len(samples), signs.shape[1]
+    g, h = np.empty(shape), np.empty(shape)
+    for part in row_slices(*shape, CACHED_ENTRIES):
+        rows = samples[part]
+        slope, curvature = loss.at(rows, slice(None)).derivatives(signs.take(rows, axis=0), scores.take(rows, axis=0))
+        of_part = weights.take(rows, axis=0)
+        np.multiply(slope, of_part, out=g[part])
+        np.multiply(curvature, of_part, out=h[part])
+    return g, h
 
 
 def _in_single_precision(X: Any) -> Any:

@@ -3,7 +3,7 @@
 import os
 from functools import cache
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,8 +15,11 @@ VARIABLE = "SPMLD_COMPILED"
 """Environment variable; 0 stands for NumPy even if numba is installed."""
 MAX_TARGET = 2**13
 """Maximum absolute value of an integer target, so that those of a batch of samples add up to 32 bits."""
+MAX_SUM = 2**31
+"""Upper bound of the sum of the absolute values of all integer targets, so that sums of squares have 64 bits."""
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
+_Targets = NDArray[np.int32]
 
 
 class Draws(NamedTuple):
@@ -58,7 +61,7 @@ class Nodes(NamedTuple):
         A sample goes to the left child if the code of this feature is at most the cut.
     left : ndarray of shape (n_nodes,)
         Index of the left child, which the right child follows; a leaf has its own index.
-    count : ndarray of shape (n_nodes,)
+    sizes : ndarray of shape (n_nodes,)
         Number of samples of each node.
     leaves : ndarray of shape (n_samples,)
         Leaf of each sample.
@@ -73,7 +76,7 @@ class Nodes(NamedTuple):
     feature: _Integers
     cut: _Integers
     left: _Integers
-    count: _Integers
+    sizes: _Integers
     leaves: _Integers
     depth: int
 
@@ -88,13 +91,13 @@ class TreeKernels:
     >>> from spmld.estimators.tree_growth import Draws, TreeKernels
     >>> coded = FeatureCodes.encode(np.array([[0.0], [1.0], [2.0], [3.0]], dtype=np.float32))
     >>> draws = Draws(np.array([[0]]), np.array([[0.5]]))
-    >>> nodes = TreeKernels().grow(coded, np.arange(4), np.array([[1], [1], [-1], [-1]]), draws, 1, 1)
+    >>> nodes = TreeKernels().grow(coded, np.arange(4), np.array([[1], [1], [-1], [-1]], np.int32), draws, 1, 1)
     >>> nodes.leaves
     array([1, 1, 2, 2])
     """
 
     def grow(
-        self, coded: FeatureCodes, rows: _Integers, targets: _Integers, draws: Draws, max_depth: int, min_leaf: int
+        self, coded: FeatureCodes, rows: _Integers, targets: _Targets, draws: Draws, max_depth: int, min_leaf: int
     ) -> Nodes:
         """Return a tree that is grown on integer targets of some samples.
 
@@ -102,39 +105,43 @@ class TreeKernels:
         the targets in the children, weighted by their sizes, becomes the decision; of equal ones it is the first.
         """
         members = [np.arange(len(rows))]
+        values = np.column_stack([np.ones(len(rows)), targets])
+        sums = [values.sum(axis=0)]
         depths = [0]
-        feature, cut, left = [], [], []
+        decisions: list[tuple[int, int, int]] = []
         visited = 0
         for node, member in enumerate(members):  # which grows
             split = None
             if depths[node] < max_depth and len(member) >= 2 * min_leaf:
-                codes = coded.part(rows[member], draws.features[visited])
-                split = _best_split(codes, targets[member], draws.uniforms[visited], min_leaf)
+                considered, uniforms = (numbers[visited] for numbers in draws)
+                codes = coded.part(considered, rows[member])
+                split = _best_split(codes, uniforms, values.take(member, axis=0), sums[node], min_leaf)
                 visited += 1
             if split is None:
-                decision = 0, 0, node
-            else:
-                place, cut_at, is_left = split
-                decision = int(draws.features[visited - 1, place]), cut_at, len(members)
-                members += [member[is_left], member[~is_left]]
-                depths += [depths[node] + 1] * 2
-            for values, value in zip((feature, cut, left), decision, strict=True):
-                values.append(value)
+                decisions.append((0, 0, node))
+                continue
+            place, cut, is_left, of_left = split
+            decisions.append((int(considered[place]), cut, len(members)))
+            members += [member[is_left], member[~is_left]]
+            sums += [of_left, sums[node] - of_left]
+            depths += [depths[node] + 1] * 2
         leaves = np.zeros(len(rows), int)
         for node, member in enumerate(members):
             leaves[member] = node
-        count = np.array([len(member) for member in members])
-        return Nodes(np.array(feature), np.array(cut), np.array(left), count, leaves, depths[-1])
+        sizes = np.array([len(member) for member in members])
+        feature, cut, left = np.array(decisions).T
+        return Nodes(feature, cut, left, sizes, leaves, depths[-1])
 
     def route(self, coded: FeatureCodes, rows: _Integers, nodes: Nodes) -> _Integers:
         """Return the leaves of samples."""
         used, place = np.unique(nodes.feature, return_inverse=True)
-        codes = coded.part(rows, used)
+        codes = coded.part(used, rows)
         samples = np.arange(len(rows))
         leaves = np.zeros(len(rows), int)
-        while (inner := nodes.left[leaves] != leaves).any():
-            is_right = codes[samples, place[leaves]] > nodes.cut[leaves]
-            leaves = np.where(inner, nodes.left[leaves] + is_right, leaves)
+        is_inner = nodes.left != np.arange(len(nodes.left))
+        for _ in range(nodes.depth):
+            is_right = codes[place[leaves], samples] > nodes.cut[leaves]
+            leaves = nodes.left[leaves] + (is_right & is_inner[leaves])
         return leaves
 
     def leaf_sums(self, leaves: _Integers, n_nodes: int, values: _Floats) -> _Floats:
@@ -149,25 +156,28 @@ class TreeKernels:
 
 
 def _best_split(
-    codes: NDArray[np.uint8], targets: _Integers, uniforms: _Floats, min_leaf: int
-) -> tuple[int, int, NDArray[np.bool_]] | None:
-    """Return the number of the best feature, the cut, and which samples go left, or None without a valid split."""
-    low, high = codes.min(axis=0), codes.max(axis=0)
-    cuts = low + (uniforms * (high - low)).astype(np.uint8)
-    is_left = codes <= cuts
-    n_left = is_left.sum(axis=0)
-    n_right = len(codes) - n_left
+    codes: NDArray[np.uint16], uniforms: _Floats, values: _Floats, sums: _Floats, min_leaf: int
+) -> tuple[int, int, NDArray[np.bool_], _Floats] | None:
+    """Return the best split of a node, or None without a valid one; values are ones and targets, with their sums.
+
+    It is the number of the feature, the cut, which samples go left, and their sums.
+    """
+    low, high = codes.min(axis=1), codes.max(axis=1)
+    cuts = low + (uniforms * (high - low)).astype(np.uint16)
+    is_left = codes <= cuts[:, None]
+    of_left = is_left.astype(float) @ values  # exact, as these are integers
+    of_right = sums - of_left
+    n_left, n_right = of_left[:, 0], of_right[:, 0]
     valid = (n_left >= min_leaf) & (n_right >= min_leaf)
     if not valid.any():
         return None
-    of_left = (is_left.T.astype(float) @ targets.astype(float)).astype(np.int64)  # exact
-    of_right = targets.sum(axis=0) - of_left
-    gains = (of_left**2).sum(axis=1) / np.maximum(n_left, 1) + (of_right**2).sum(axis=1) / np.maximum(n_right, 1)
+    squares = ((sides[:, 1:].astype(np.int64) ** 2).sum(axis=1) for sides in (of_left, of_right))
+    gains = sum(of_side / np.maximum(n, 1) for of_side, n in zip(squares, (n_left, n_right), strict=True))
     best = int(np.argmax(np.where(valid, gains, -1.0)))
-    return best, int(cuts[best]), is_left[:, best]
+    return best, int(cuts[best]), is_left[best], of_left[best]
 
 
-def as_integers(targets: _Floats) -> NDArray[np.int32]:
+def as_integers(targets: _Floats) -> _Targets:
     """Return targets as multiples of a power of two, the smallest for which sums and sums of squares are exact.
 
     Examples
@@ -181,8 +191,7 @@ def as_integers(targets: _Floats) -> NDArray[np.int32]:
     largest = sizes.max(initial=0.0)
     if largest == 0:
         return np.zeros(targets.shape, np.int32)
-    max_sum = np.sqrt(2.0**62 / targets.shape[1]) - len(targets)
-    unit = min(MAX_TARGET / largest, max_sum / sizes.sum(axis=0).max())
+    unit = min(MAX_TARGET / largest, (MAX_SUM - targets.size) / sizes.sum())
     return np.rint(targets * 2.0 ** np.floor(np.log2(unit))).astype(np.int32)
 
 

@@ -77,7 +77,7 @@ class Trees:
             nodes.cut.astype(float),
             left,
             right,
-            nodes.count.astype(float),
+            nodes.sizes.astype(float),
             value,
             depth=nodes.depth,
         )
