@@ -2,6 +2,7 @@
 
 from spmld.estimators.base import MultiLabelEstimator
 from spmld.estimators.glocal import GLOCAL
+from spmld.estimators.label_boosting import LabelBoosting
 from spmld.estimators.label_prior import LabelPrior
 from spmld.estimators.leml import LEML
 from spmld.estimators.linear_models import MaskedLogistic, MaskedRidge
@@ -23,6 +24,7 @@ __all__ = [
     "SPMLD",
     "Completion",
     "FeatureScaler",
+    "LabelBoosting",
     "LabelPrior",
     "MaskedBoosting",
     "MaskedForest",

@@ -107,15 +107,7 @@ class PerLabelClassifier(MultiLabelEstimator):
     def _features(self, X: Any) -> Any:
         """Return the features as NumPy or SciPy arrays; dense if the classifier does not accept sparse ones."""
         X, estimator = with_short_indices(features_to_numpy(X)), self._base_estimator()
-        if not sp.issparse(X) or get_tags(estimator).input_tags.sparse:
-            return X
-        if math.prod(X.shape) > MAX_DENSE:
-            raise ValueError(
-                f"X must have at most {MAX_DENSE:,} values to be made dense for {type(estimator).__name__}, got "
-                f"{X.shape[0]:,} samples and {X.shape[1]:,} sparse features; use fewer features, or "
-                "an estimator that accepts sparse ones, such as RandomForestClassifier"
-            )
-        return X.toarray()
+        return X if get_tags(estimator).input_tags.sparse else dense_features(X, type(estimator).__name__)
 
     def _scores(self, X: Any) -> Any:
         return self._predict_labels(X, log_odds(self.prior_), _score)
@@ -141,6 +133,19 @@ class PerLabelClassifier(MultiLabelEstimator):
         if hasattr(estimator, "predict_proba"):
             return _response(estimator, X, "predict_proba")
         return self._probabilities(_score(estimator, X))
+
+
+def dense_features(X: Any, name: str) -> Any:
+    """Return features as a dense array; raise ValueError, which names the estimator, if they are sparse and large."""
+    if not sp.issparse(X):
+        return X
+    if math.prod(X.shape) > MAX_DENSE:
+        raise ValueError(
+            f"X must have at most {MAX_DENSE:,} values to be made dense for {name}, got "
+            f"{X.shape[0]:,} samples and {X.shape[1]:,} sparse features; use fewer features, or "
+            "an estimator that accepts sparse ones, such as RandomForestClassifier"
+        )
+    return X.toarray()
 
 
 def fit_label(estimator: Any, X: Any, signs: NDArray[np.int8], weight: NDArray[Any]) -> Any:

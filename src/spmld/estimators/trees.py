@@ -65,6 +65,29 @@ class Trees:
         return cls(np.zeros(1, np.int32), feature, tree.threshold, left, right, weight, value, int(tree.max_depth))
 
     @classmethod
+    def from_boosting(cls, model: Any) -> tuple["Trees", float, NDArray[np.bool_]]:
+        """Return the trees of a HistGradientBoostingClassifier of two classes, its intercept, and a mask of the nodes.
+
+        Missing values go to the left child where the mask is True.
+        """
+        parts = []
+        missing_left = []
+        for (predictor,) in model._predictors:
+            nodes = predictor.nodes
+            if nodes["is_categorical"].any():
+                raise ValueError("trees with categorical features are not supported")
+            leaf = nodes["is_leaf"].astype(bool)
+            own = np.arange(len(nodes))
+            left, right = (np.where(leaf, own, nodes[name]).astype(np.int32) for name in ("left", "right"))
+            value = np.where(leaf, nodes["value"], 0.0)[:, None]
+            feature = nodes["feature_idx"].astype(np.int32)
+            weight = nodes["count"].astype(float)
+            depth = int(nodes["depth"].max())
+            parts.append(cls(np.zeros(1, np.int32), feature, nodes["num_threshold"], left, right, weight, value, depth))
+            missing_left.append(nodes["missing_go_to_left"].astype(bool))
+        return cls.concatenate(parts), float(np.ravel(model._baseline_prediction)[0]), np.concatenate(missing_left)
+
+    @classmethod
     def empty(cls, n_labels: int) -> "Trees":
         """Return no trees."""
         indices, floats = np.zeros(0, np.int32), np.zeros(0)

@@ -31,7 +31,7 @@ from spmld._arrays import row_slices
 from spmld.core.losses import logistic
 from spmld.ensemble import SelfPacedEnsemble
 from spmld.ensemble.formula import EnsembleFormula, ViewTerm
-from spmld.estimators import FeatureScaler, MaskedBoosting, MaskedForest
+from spmld.estimators import FeatureScaler, LabelBoosting, MaskedBoosting, MaskedForest
 from spmld.estimators.model_parts import linear_coefficients
 from spmld.estimators.scaling import LandmarkFeatures
 from spmld.estimators.trees import Trees
@@ -113,6 +113,28 @@ class TreePart:
 
 
 @dataclass(frozen=True)
+class LabelTreesPart:
+    """Scores ``trees[j].scores(z) + intercept[j]`` of label j."""
+
+    trees: Sequence[Trees]
+    intercept: _Floats
+
+    @property
+    def base(self) -> _Floats:
+        """Mean scores of the training samples."""
+        return np.array([trees.expected_values()[trees.roots].sum() for trees in self.trees]) + self.intercept
+
+    def contributions(self, z: Any, weights: _Floats) -> Any:
+        """Return the contributions to the weighted sum of the scores of the labels of each sample."""
+        return label_contributions(self.trees, z, weights)
+
+
+def label_contributions(trees: Sequence[Trees], z: Any, weights: _Floats) -> Any:
+    """Return the contributions to the weighted sum of the values of the trees of each label."""
+    return reduce(_add, (of_label.contributions(z, weights[:, [j]]) for j, of_label in enumerate(trees)))
+
+
+@dataclass(frozen=True)
 class ForestPart:
     """Scores of a `MaskedForest` of features z.
 
@@ -140,11 +162,10 @@ class ForestPart:
         gap = p - self.mean
         slopes = np.divide(change, gap, out=np.zeros_like(gap), where=np.abs(gap) > np.finfo(float).eps)
         factors = weights * slopes / np.maximum(self.forest.n_trees_, 1)
-        of_labels = (trees.contributions(z, factors[:, [j]]) for j, trees in enumerate(self.forest.trees_))
-        return reduce(_add, of_labels)
+        return label_contributions(self.forest.trees_, z, factors)
 
 
-Part = LinearPart | KernelPart | TreePart | ForestPart
+Part = LinearPart | KernelPart | TreePart | LabelTreesPart | ForestPart
 
 
 @dataclass(frozen=True)
@@ -236,6 +257,8 @@ def _view_part(view: ViewTerm) -> tuple[Callable[[Any], Any], Part]:
 def _estimator_part(estimator: Any) -> Part:
     if isinstance(estimator, MaskedBoosting):
         return TreePart(estimator.trees_, estimator.intercept_)
+    if isinstance(estimator, LabelBoosting):
+        return LabelTreesPart(estimator.trees_, estimator.intercept_)
     if isinstance(estimator, MaskedForest):
         return ForestPart(estimator)
     return LinearPart(*linear_coefficients(estimator))
