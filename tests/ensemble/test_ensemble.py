@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_info
 
 from spmld import MaskedLogistic, MaskedRidge, PerLabelClassifier, SelfPacedClassifier, SelfPacedEnsemble
 from spmld.datasets import make_planted
-from spmld.ensemble import View, correction, formula
+from spmld.ensemble import View, correction, mixture
 from spmld.ensemble import ensemble as ensemble_module
 from spmld.ensemble import views as views_module
 from spmld.ensemble.views import linear_view, ridge_view, uses_graph
@@ -298,7 +298,7 @@ TWICE = [(np.arange(120), np.arange(120, 240)), (np.arange(120, 240), np.arange(
         ({"n_trees": (10, 2.5)}, "n_trees must be a non-empty sequence of positive integers, got \\(10, 2.5\\)"),
         (
             {"views": ("linear", "far")},
-            "views must be .* of 'linear', 'ridge', 'kernel', 'boosting', 'forest', 'latent' or View, got .*'far'",
+            "views must be .* of 'linear', 'ridge', 'kernel', 'boosting', 'label boosting', 'forest', 'latent' or View, got .*'far'",
         ),
         (
             {"views": (View("linear", FeatureScaler(), MaskedRidge()),)},
@@ -322,7 +322,7 @@ def test_invalid_parameters_are_named(changes, message):
 def test_calibrations_use_a_part_of_many_samples(monkeypatch):
     """With every second sample, the parameters are almost those of all samples."""
     expected = model().fit(DATA.X, Y)
-    for module in (formula, correction, ensemble_module):
+    for module in (mixture, correction, ensemble_module):
         monkeypatch.setattr(module, "MAX_CALIBRATED", 120)
     fitted = model().fit(DATA.X, Y)
     for name, calibration in expected.mixture_.calibrations_.items():
