@@ -61,6 +61,9 @@ UnitInterval = Annotated[float, UNIT_INTERVAL]
 Rate = Annotated[float, RATE]
 RandomState = Annotated[Any, "random_state"]
 
+MAX_SEED = 2**31 - 1
+"""Upper limit of the random seeds."""
+
 SMALLEST_PARAMETER = 1e-100
 LARGEST_PARAMETER = 1e100
 """Range of the absolute values of parameters other than 0, whose squares and inverses must not overflow."""

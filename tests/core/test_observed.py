@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from spmld.core.descent import DESCENT
 from spmld.core.initialization import label_means, spectral_init
 from spmld.core.latent_solver import EXACT, solve_spmld
-from spmld.core.leml import Factors, solve_leml
+from spmld.core.leml_solver import Factors, solve_leml
 from spmld.core.linear_objective import Features, Penalty
 from spmld.core.losses import LOSSES
 from spmld.core.newton import newton_minimize

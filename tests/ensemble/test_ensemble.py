@@ -20,7 +20,7 @@ from spmld.ensemble import views as views_module
 from spmld.ensemble.formula import view_weights
 from spmld.ensemble.views import linear_view, ridge_view, uses_graph
 from spmld.estimators import FeatureScaler
-from spmld.estimators.scaling import LandmarkFeatures
+from spmld.estimators.transformers import LandmarkFeatures
 from spmld.labels import Labels, corrupt_labels, hide_labels, read_labels
 from spmld.metrics import evaluate, ranking_loss
 from spmld.model_selection import DecisionRule, make_folds, path_search

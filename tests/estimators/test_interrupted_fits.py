@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from spmld import HierarchicalClassifier, MaskedLogistic, SelfPacedClassifier, save
 from spmld.datasets import make_planted
 from spmld.estimators import FeatureScaler, ThresholdClassifier
-from spmld.estimators.scaling import LandmarkFeatures
+from spmld.estimators.transformers import LandmarkFeatures
 from spmld.model_selection.samples import Samples
 from spmld.tables import TableEncoder, TableError
 

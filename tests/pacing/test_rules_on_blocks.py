@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from spmld.core.columns import Columns, find_quantiles
+from spmld.core.bisection import Columns, find_quantiles
 from spmld.core.problem import Engine
 from spmld.pacing import (
     DiversePacing,

@@ -14,8 +14,8 @@ from sklearn.utils import check_array
 from spmld._arrays import check_masked, is_collection
 from spmld._io import need
 from spmld._validation import check_same_samples
+from spmld.cluster.cluster_samples import Chunks, ClusterSamples, EntryCounts, FeatureSummary
 from spmld.cluster.engine import DaskEngine, active_client
-from spmld.cluster.samples import Chunks, ClusterSamples, EntryCounts, FeatureSummary
 from spmld.labels.encoding import Labels, observed_signs, read_labels, read_values, read_weights
 
 

@@ -17,7 +17,7 @@ from spmld._io import StrPath, reading
 from spmld.datasets.dataset import Dataset, check_sizes
 from spmld.labels.hierarchy import Hierarchy, path_nodes
 from spmld.labels.words import to_number
-from spmld.tables.problems import absent_columns
+from spmld.tables.errors import absent_columns
 
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _VALUE = re.compile(rf"""\s*((?:\d+\s+)?(?:{_QUOTED}|[^,{{}}'"]*))\s*""")

@@ -16,9 +16,9 @@ from spmld.annotators import AnnotatorLabels, read_annotators
 from spmld.datasets.dataset import Dataset
 from spmld.datasets.hierarchies import path_hierarchy
 from spmld.tables import TableEncoder, columns
+from spmld.tables.errors import TableError, TableProblem, TableWarning
 from spmld.tables.label_columns import LabelColumns, read_label_column
 from spmld.tables.numbers import MAX_EXACT, NumberTexts
-from spmld.tables.problems import TableError, TableProblem, TableWarning
 from spmld.tables.roles import PREFIX, TableRoles, copies_of_labels, like_labels, read_label_columns
 
 

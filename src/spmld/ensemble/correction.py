@@ -25,7 +25,7 @@ from spmld.model_selection.samples import Samples, move_weights
 from spmld.model_selection.thresholds import DecisionOption, DecisionRule
 from spmld.noise import NoiseRates, PooledCalibration
 from spmld.noise.calibration import has_both_classes, trusted_weight
-from spmld.noise.estimate import summarize
+from spmld.noise.floor import summarize
 
 WEIGHTS = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
 """Weights of the corrections to choose from."""

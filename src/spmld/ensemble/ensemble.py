@@ -15,11 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import arrays_to_numpy, contiguous, move, namespace, on_accelerator, to_device
 from spmld._threads import Map, thread_map
-from spmld._validation import Fraction, NonNegative, PositiveInt, RandomState, Rate, UnitInterval
-from spmld.cluster.samples import ClusterSamples
+from spmld._validation import MAX_SEED, Fraction, NonNegative, PositiveInt, RandomState, Rate, UnitInterval
+from spmld.cluster.cluster_samples import ClusterSamples
 from spmld.core.losses import logistic
 from spmld.ensemble.correction import ScoreCorrection, calibrated_rows, learned_entries
 from spmld.ensemble.formula import MAX_CALIBRATED, EnsembleFormula, ViewMixture, ViewTerm, view_weights
+from spmld.ensemble.noise_scores import default_boosting, fit_noise_scores
 from spmld.ensemble.trimming import Trimming, check_keep_fraction, choose_trimming
 from spmld.ensemble.updating import NOISE_PARAMETERS, KeptData, updated_ensemble
 from spmld.ensemble.views import (
@@ -38,7 +39,6 @@ from spmld.ensemble.views import (
     uses_graph,
 )
 from spmld.estimators.base import MultiLabelEstimator
-from spmld.estimators.noise_scores import MAX_SEED, default_boosting, fit_noise_scores
 from spmld.estimators.progress import report_progress
 from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS

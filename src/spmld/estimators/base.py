@@ -17,8 +17,8 @@ from spmld._response import Predictions
 from spmld._threads import limit_threads
 from spmld._validation import Validated, check_scalar_integer
 from spmld.annotators.mixture import annotated_labels
+from spmld.cluster.cluster_samples import ClusterSamples
 from spmld.cluster.collections import predict_chunks, read_collection
-from spmld.cluster.samples import ClusterSamples
 from spmld.estimators.inputs import (
     check_collection,
     check_features,

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from spmld._arrays import move, namespace, numpy_dtype, on_accelerator, to_numpy
 from spmld._threads import thread_map
 from spmld._validation import NonNegative, NonNegativeInt, Positive, PositiveInt, RandomState
-from spmld.cluster.samples import ClusterSamples
+from spmld.cluster.cluster_samples import ClusterSamples
 from spmld.core.descent import DESCENT
 from spmld.core.initialization import random_init, spectral_init
 from spmld.core.iteration import Result, Status

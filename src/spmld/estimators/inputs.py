@@ -25,8 +25,8 @@ from spmld._arrays import (
     largest_value,
     namespace,
 )
-from spmld._validation import check_same_samples, did_you_mean
-from spmld.cluster.samples import ClusterSamples
+from spmld._validation import MAX_SEED, check_same_samples, did_you_mean
+from spmld.cluster.cluster_samples import ClusterSamples
 from spmld.labels import Labels, read_labels
 from spmld.labels.encoding import read_weights
 from spmld.model_selection.samples import Samples
@@ -90,7 +90,7 @@ def cluster_samples(
     n = samples.shape[0]
     rows = np.sort(rng.permutation(n)[:max_samples]) if n > max_samples else np.arange(n)
     features = with_short_indices(features_to_numpy(samples.sample_features(rows)))
-    means = KMeans(count, n_init=1, random_state=rng.randint(2**31 - 1), copy_x=False)
+    means = KMeans(count, n_init=1, random_state=rng.randint(MAX_SEED), copy_x=False)
     with warnings.catch_warnings():
         # With fewer distinct samples than clusters some clusters are empty, which is harmless.
         warnings.simplefilter("ignore", ConvergenceWarning)

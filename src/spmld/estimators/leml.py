@@ -11,8 +11,8 @@ from sklearn.utils import check_random_state
 
 from spmld._arrays import move, numpy_dtype
 from spmld._validation import FloatFraction, NonNegative, Positive, PositiveInt, RandomState
-from spmld.cluster.samples import ClusterSamples
-from spmld.core.leml import Factors, solve_leml
+from spmld.cluster.cluster_samples import ClusterSamples
+from spmld.core.leml_solver import Factors, solve_leml
 from spmld.core.losses import LOSSES
 from spmld.core.problem import FEW_OBSERVED
 from spmld.estimators.linear_models import FactoredModel

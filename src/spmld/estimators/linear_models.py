@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from spmld._arrays import move, namespace, numpy_dtype, to_numpy
 from spmld._validation import NonNegative, Positive, PositiveInt
-from spmld.cluster.samples import ClusterSamples
+from spmld.cluster.cluster_samples import ClusterSamples
 from spmld.core.losses import LOSSES, Loss
 from spmld.core.problem import Problem, split_rows
 from spmld.estimators.base import MultiLabelEstimator

@@ -14,7 +14,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from spmld._arrays import move, to_numpy
 from spmld._response import label_scores
-from spmld._validation import HasMethods, NonNegative, PositiveInt, RandomState
+from spmld._validation import MAX_SEED, HasMethods, NonNegative, PositiveInt, RandomState
 from spmld.core.iteration import Iterations, Status
 from spmld.core.losses import LOSSES
 from spmld.estimators.base import MultiLabelEstimator
@@ -190,7 +190,7 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
         positions = group_positions(*entry_groups(self.groups, labels, self._pacing_groups))
         pacing = partial(self._rule().update, at_least_one=self._by_polarity)
         Y = np.where(labels.observed, labels.signs, np.nan)
-        folds = None if self.cv is None else make_folds(self.cv, X, Y, random_state=rng.randint(2**31 - 1))
+        folds = None if self.cv is None else make_folds(self.cv, X, Y, random_state=rng.randint(MAX_SEED))
         weights, observed = samples.weights.astype(float), labels.observed
         P = observed.astype(float)
         iterations = Iterations(self.max_iter, callback=partial(report_progress, self))

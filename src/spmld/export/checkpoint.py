@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 import spmld
 from spmld._io import StrPath
-from spmld.cluster.samples import ClusterSamples
+from spmld.cluster.cluster_samples import ClusterSamples
 from spmld.estimators.progress import recording
 from spmld.export.contents import replace_parts, without_callback
 from spmld.export.model_file import ModelFileError, load, save

@@ -33,7 +33,7 @@ from spmld.ensemble import SelfPacedEnsemble
 from spmld.ensemble.formula import EnsembleFormula, ViewTerm
 from spmld.estimators import FeatureScaler, MaskedBoosting, MaskedForest
 from spmld.estimators.model_parts import linear_coefficients
-from spmld.estimators.scaling import LandmarkFeatures
+from spmld.estimators.transformers import LandmarkFeatures
 from spmld.estimators.trees import Trees
 
 _Floats = NDArray[np.float64]

@@ -12,7 +12,7 @@ import numpy as np
 
 from spmld._arrays import namespace, to_numpy
 from spmld._validation import HasMethods, Interval, Validated
-from spmld.core.columns import Columns, find_level, norms, per_column, slack_below
+from spmld.core.bisection import Columns, find_level, norms, per_column, slack_below
 from spmld.core.latent_solver import PacedWeights
 from spmld.core.losses import Array
 from spmld.core.problem import Engine, split_rows

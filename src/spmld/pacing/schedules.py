@@ -9,7 +9,7 @@ import numpy as np
 
 from spmld._arrays import namespace
 from spmld._validation import FRACTION, Fraction, Interval, NonNegative, Positive, PositiveInt, Rate, Validated
-from spmld.core.columns import Columns, find_quantiles, norms, per_column, slack_below
+from spmld.core.bisection import Columns, find_quantiles, norms, per_column, slack_below
 from spmld.core.losses import Array
 
 MIN_THRESHOLD = 1e-30

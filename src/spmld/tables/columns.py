@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from spmld._io import need
 from spmld.labels.words import clean_spelling
+from spmld.tables.errors import TableProblem
 from spmld.tables.numbers import NESTED, NumberFormat, NumberTexts, is_missing_word
-from spmld.tables.problems import TableProblem
 
 if TYPE_CHECKING:
     from spmld.tables.table_encoder import TableEncoder

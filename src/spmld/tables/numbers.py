@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from spmld.labels.words import MISSING_WORDS, NEGATIVE_WORDS, POSITIVE_WORDS, clean_spelling, fold_spelling
-from spmld.tables.problems import TableProblem
+from spmld.tables.errors import TableProblem
 
 MISSING = MISSING_WORDS | {
     *("-", "--", "---", "\u2013", "\u2014", ".", "..", "...", "n.a.", "n/d", "nd", "nil"),

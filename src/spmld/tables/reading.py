@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from spmld._io import StrPath, need, reading
 from spmld._validation import did_you_mean, list_names, plural
 from spmld.tables.csv_files import csv_blocks, open_text, warn_of_repeated
-from spmld.tables.problems import TableProblem, TableWarning
+from spmld.tables.errors import TableProblem, TableWarning
 
 BLOCK_ROWS = 20_000
 """Number of rows of a block."""

@@ -21,8 +21,8 @@ from spmld._frames import to_pandas
 from spmld._io import need
 from spmld._validation import PositiveInt, Validated
 from spmld.tables import columns
+from spmld.tables.errors import ALLOW_MISSING, TableError, TableProblem, TableWarning, absent_columns
 from spmld.tables.numbers import NumberFormat, NumberTexts
-from spmld.tables.problems import ALLOW_MISSING, TableError, TableProblem, TableWarning, absent_columns
 
 _Names = list[str] | tuple[str, ...] | str
 

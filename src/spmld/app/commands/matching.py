@@ -20,8 +20,8 @@ from spmld.datasets.hierarchies import resolve_contradictions
 from spmld.estimators.model_parts import encoder_of
 from spmld.export import ModelInfo, load, model_info
 from spmld.tables import TableEncoder, TableError, TableRoles
+from spmld.tables.errors import TableProblem, absent_columns
 from spmld.tables.label_columns import read_label_column
-from spmld.tables.problems import TableProblem, absent_columns
 from spmld.tables.reading import BLOCK_ROWS
 from spmld.tables.roles import find_label_columns, read_label_columns
 

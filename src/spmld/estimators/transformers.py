@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from spmld._arrays import features_to_numpy, namespace, on_accelerator
-from spmld._validation import PositiveInt, RandomState, Validated
+from spmld._validation import MAX_SEED, PositiveInt, RandomState, Validated
 from spmld.core.scaling import dense, fit_scaling, inverse_root, on_device, power_of_two, scale, total_of, unscale
 from spmld.estimators.inputs import check_features
 
@@ -140,7 +140,7 @@ class LandmarkFeatures(_FeatureTransformer):
     Examples
     --------
     >>> from spmld.datasets import make_planted
-    >>> from spmld.estimators.scaling import LandmarkFeatures
+    >>> from spmld.estimators.transformers import LandmarkFeatures
     >>> X = make_planted(n_samples=100, random_state=0).X
     >>> LandmarkFeatures(n_landmarks=20, random_state=0).fit_transform(X).shape
     (100, 20)
@@ -170,7 +170,7 @@ class LandmarkFeatures(_FeatureTransformer):
         cosines = dense(drawn @ drawn.T)
         # The width of the kernel is relative to the median of the squared distances.
         distance = max(float(np.median(2 - 2 * cosines)), 1e-3)
-        n_landmarks, seed = min(self.n_landmarks, X.shape[0]), rng.randint(2**31 - 1)
+        n_landmarks, seed = min(self.n_landmarks, X.shape[0]), rng.randint(MAX_SEED)
         self.kernel_ = Nystroem(gamma=0.7 / distance, n_components=n_landmarks, random_state=seed).fit(directions)
         # Equal landmarks make the kernel matrix singular, and its inverse root would amplify rounding errors, which
         # depend on the CPU: tiny eigenvalues are dropped.

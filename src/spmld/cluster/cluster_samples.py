@@ -227,7 +227,7 @@ def locate(counts: Sequence[int], rows: Any) -> list[NDArray[np.int64]]:
 
     Examples
     --------
-    >>> from spmld.cluster.samples import locate
+    >>> from spmld.cluster.cluster_samples import locate
     >>> [part.tolist() for part in locate([2, 3], [1, 2, 4])]
     [[1], [0, 2]]
     """
