@@ -63,6 +63,10 @@ class Loss(ABC):
         slope, curvature = self.derivatives(one, f)
         return t * slope + (1 - t) * self.slope(-one, f), curvature
 
+    def rows(self, keep: slice) -> "Loss":
+        """Return the loss of some samples."""
+        return self
+
     def columns(self, keep: Array | slice) -> "Loss":
         """Return the loss of some labels."""
         return self

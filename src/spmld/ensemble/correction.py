@@ -14,7 +14,7 @@ from spmld._validation import Positive, PositiveInt, Validated
 from spmld.core.linear_objective import OtherLabels, Penalty
 from spmld.core.losses import LOSSES, logistic
 from spmld.core.newton import newton_minimize
-from spmld.core.problem import make_problem, split_rows
+from spmld.core.problem import make_problem
 from spmld.ensemble.completion_trees import CompletionTrees
 from spmld.ensemble.formula import MAX_CALIBRATED, ScoreFormula, Scores
 from spmld.labels import Labels, read_labels
@@ -112,7 +112,7 @@ class DependencyCorrection(Validated):
         group, dtype = np.zeros(X.shape[0], dtype=np.int8), numpy_dtype(X)
         problem = make_problem(X, move(signs[part], X), move_weights(weights[part], X), move(group, X), 1)
         design, start = OtherLabels(move(np.arange(l), X)), move(np.zeros((l + 1, l), dtype), X)
-        options: Any = {"offset": split_rows(X[:, l:], problem.counts), "tol": self.tol, "reorthogonalize": True}
+        options: Any = {"offset": X[:, l:], "tol": self.tol, "reorthogonalize": True}
         result = newton_minimize(problem, LOSSES["logistic"], design, Penalty(1 / self.C), start, **options)
         self.coef_ = to_numpy(result.B).astype(float)
         return self

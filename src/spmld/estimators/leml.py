@@ -120,7 +120,7 @@ class LEML(FactoredModel):
         rng = check_random_state(self.random_state)
         n, d, l = samples.shape
         few = samples.n_observed < FEW_OBSERVED * n * l
-        problem = samples.problem(bool(self.fit_intercept), observed_only=few, max_rows=n)
+        problem = samples.problem(bool(self.fit_intercept), observed_only=few, block_rows=n)
         k = self.n_components
         k = min(int(k) if isinstance(k, Integral) else math.ceil(k * l), l)
         W, H = (move(rng.uniform(size=shape).astype(numpy_dtype(X), copy=False), X) for shape in ((d, k), (l, k)))

@@ -41,7 +41,7 @@ def linear_problem(samples: Any, fit_intercept: bool, *, separate: bool = True) 
     observed = samples.n_observed / (n * l)
     few = separate and _few_for_single_labels(n, d, samples.n_values, observed, sp.issparse(samples.example))
     # Labels that are fitted in groups need no blocks of samples to bound the memory.
-    return samples.problem(fit_intercept, observed_only=few, max_rows=n if separate else None)
+    return samples.problem(fit_intercept, observed_only=few, block_rows=n if separate else None)
 
 
 def _few_for_single_labels(n: int, d: int, n_values: int, observed_fraction: float, sparse: bool) -> bool:
@@ -86,7 +86,7 @@ def _can_be_learned(problem: Problem) -> NDArray[np.bool_]:
 
 def solve_linear(
     problem: Problem,
-    loss: Loss | tuple[Loss, ...],
+    loss: Loss,
     t: float,
     like: Any,
     *,
@@ -102,7 +102,7 @@ def solve_linear(
     intercepts = move(np.zeros(problem.n_labels, dtype=numpy_dtype(like)), like)
     if problem.fit_intercept:
         intercepts = label_means(problem, intercepts)
-        if (loss[0] if isinstance(loss, tuple) else loss).scores_are_log_odds:
+        if loss.scores_are_log_odds:
             intercepts = 2 * namespace(intercepts).atanh(MAX_MEAN * intercepts)
     B = initial_parameters(problem, intercepts, like, last)
     separate = label_graph_penalty == 0

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from spmld._arrays import count_nonzero, largest_value, move, n_values, namespace, numpy_dtype, to_device, to_numpy
-from spmld.core.problem import Engine, Problem, make_problem
+from spmld.core.problem import Problem, make_problem
 from spmld.core.scaling import scale
 from spmld.labels import Labels
 from spmld.labels.encoding import observed_signs
@@ -155,8 +155,7 @@ class Samples:
         n_groups: int = 1,
         *,
         observed_only: bool = False,
-        max_rows: int | None = None,
-        engine: Engine | None = None,
+        **options: Any,
     ) -> Problem:
         """Return the problem to solve, with arrays of the type of the features; options as in `make_problem`.
 
@@ -173,9 +172,8 @@ class Samples:
             n_groups,
             dtype=X.dtype,
             fit_intercept=fit_intercept,
-            block_rows=max_rows,
             observed_only=observed_only and (isinstance(X, np.ndarray) or sp.issparse(X)),
-            engine=engine,
+            **options,
         )
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from math import inf
 from numbers import Real
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -40,6 +40,7 @@ class GeometricSchedule(Validated):
     (0.225..., 0.5)
     """
 
+    on_blocks: ClassVar[bool] = True
     threshold: Positive = 1e-4
     growth: Annotated[float, Interval(Real, 1, None, closed="left")] = 1.3
     diversity: NonNegative = 1.0
@@ -92,6 +93,7 @@ class QuantileSchedule(Validated):
     (0.75, 0.6)
     """
 
+    on_blocks: ClassVar[bool] = True
     start: Any = 0.5
     stop: Any = 1.0
     n_iter: PositiveInt = 4
