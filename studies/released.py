@@ -89,8 +89,7 @@ class ReleasedPacing(GroupSparsePacing):
         """Return the schedule of the paper."""
         return GeometricSchedule()
 
-    def _validate_params(self) -> None:
-        super()._validate_params()
+    def _check_parameters(self) -> None:
         if isinstance(self.schedule, QuantileSchedule):
             raise ValueError(
                 "The 'schedule' parameter of ReleasedPacing must have one threshold for all columns, such as "

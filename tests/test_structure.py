@@ -113,4 +113,4 @@ def test_calls_go_down_the_layers_except_for_callbacks(calls):
 
 def test_models_of_folds_are_fitted_by_the_cross_fit(calls):
     fitting = {caller for caller, (_, name) in calls if name == "MultiLabelEstimator.fit_samples"}
-    assert fitting == {("model_selection", "fit_samples")}
+    assert fitting == {("model_selection", "fit_samples"), ("estimators", "MultiLabelEstimator.fit")}

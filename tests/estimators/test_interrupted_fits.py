@@ -75,6 +75,14 @@ def test_a_refit_that_is_interrupted_leaves_the_old_model(interrupted):
     np.testing.assert_array_equal(model.decision_function(frame), scores)
 
 
+@pytest.mark.parametrize("model", [*MODELS, FeatureScaler(), TableEncoder()], ids=lambda model: type(model).__name__)
+def test_a_refit_drops_the_attributes_of_the_former_fit(model):
+    model = clone(model)
+    X = pd.DataFrame(DATA.X).add_prefix("x")
+    model.fit(X, DATA.Y).former_ = "a fit"
+    assert hasattr(model.fit(X, DATA.Y), "former_") == getattr(model, "warm_start", False)
+
+
 @pytest.mark.parametrize("transformer", [FeatureScaler(), LandmarkFeatures(5, random_state=0)])
 def test_an_interrupted_fit_of_a_transformer_changes_nothing(transformer, monkeypatch):
     cls = type(transformer)

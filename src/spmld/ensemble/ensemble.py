@@ -22,7 +22,7 @@ from spmld.ensemble.correction import ScoreCorrection, calibrated_rows, learned_
 from spmld.ensemble.formula import MAX_CALIBRATED, EnsembleFormula, ViewMixture, ViewTerm, view_weights
 from spmld.ensemble.noise_scores import default_boosting, fit_noise_scores
 from spmld.ensemble.trimming import Trimming, check_keep_fraction, choose_trimming
-from spmld.ensemble.updating import NOISE_PARAMETERS, KeptData, updated_ensemble
+from spmld.ensemble.updating import NOISE_PARAMETERS, KeptData, update_ensemble
 from spmld.ensemble.views import (
     ALPHAS,
     CS,
@@ -296,7 +296,8 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         (400, 30, 12)
         """
         check_is_fitted(self)
-        self.__dict__.update(updated_ensemble(self, X, y, mask, entry_weight, trusted, samples).__dict__)
+        with self._new_state(keep_fitted=True) as updated:
+            update_ensemble(updated, X, y, mask, entry_weight, trusted, samples)
         return self
 
     def _check_parameters(self) -> None:
@@ -447,7 +448,6 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         self.out_of_fold_scores_ = self.correction_.formula_.apply(mixed)
         # With many samples, the corrections and calibrations are fitted to these only.
         self.out_of_fold_scores_[rows] = self.correction_.held_out_scores_
-        self.__dict__.pop("reference_", None)
         # The samples of a fold are not random if identical samples, or those of a group, are in the same fold.
         left_out = rng.permutation(len(mixed)) % len(cross.folds) == 0
         coef = fit_linear_part(results, features, self.transformers_, left_out)

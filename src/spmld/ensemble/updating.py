@@ -1,7 +1,7 @@
 """Updates of a fitted ensemble: new samples, corrected labels and new labels, without a new search."""
 
 from collections.abc import Mapping, Sequence
-from copy import copy, deepcopy
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -249,8 +249,8 @@ def check_negatives(labels: Labels, old_signs: NDArray[np.int8], class_prior: ND
         )
 
 
-def updated_ensemble(ensemble: Any, X: Any, y: Any, mask: Any, entry_weight: Any, trusted: Any, samples: Any) -> Any:
-    """Return an ensemble that is updated by the arguments of `SelfPacedEnsemble.update`."""
+def update_ensemble(ensemble: Any, X: Any, y: Any, mask: Any, entry_weight: Any, trusted: Any, samples: Any) -> None:
+    """Update an ensemble by the arguments of `SelfPacedEnsemble.update`."""
     kept = ensemble.training_data_
     if kept is None:
         raise ValueError(
@@ -273,15 +273,13 @@ def updated_ensemble(ensemble: Any, X: Any, y: Any, mask: Any, entry_weight: Any
     if every.names is not None:
         every = replace(every, names=names)
     check_negatives(every, old.samples.signs, ensemble.class_prior_)
-    updated = copy(ensemble)
-    updated.class_prior_ = np.full(len(names), np.nan)
+    ensemble.class_prior_ = np.full(len(names), np.nan)
     extended = (np.append(rate, np.full(len(names) - n_known, rate.mean())) for rate in ensemble.likelihood_rates_)
-    updated.likelihood_rates_ = corrected_rates(NoiseRates(*extended), old, corrected)
+    ensemble.likelihood_rates_ = corrected_rates(NoiseRates(*extended), old, corrected)
     labels = replace(data.samples.labels, names=every.names)
     with thread_map(ensemble.n_jobs) as over:
-        refit(updated, replace(data, samples=replace(data.samples, labels=labels)), over)
-    updated._set_labels(every)
-    return updated
+        refit(ensemble, replace(data, samples=replace(data.samples, labels=labels)), over)
+    ensemble._set_labels(every)
 
 
 def refit(ensemble: Any, kept: KeptData, over: Map) -> None:

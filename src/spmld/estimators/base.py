@@ -1,7 +1,6 @@
 """MultiLabelEstimator, the base class of all estimators: probabilities, predictions and completion from scores."""
 
 from abc import ABC, abstractmethod
-from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -93,9 +92,6 @@ class MultiLabelEstimator(ClassifierMixin, Validated, ABC):
         """Return whether `fit` distinguishes verified entries, the argument `trusted`, from others."""
         return False
 
-    def _check_parameters(self) -> None:
-        """Raise ValueError for parameters that ``_parameter_constraints`` cannot describe."""
-
     def _infer_labels(self, labels: Labels) -> Labels:
         """Return the labels with missing entries that others imply. By default, none are implied."""
         return labels
@@ -180,16 +176,14 @@ class MultiLabelEstimator(ClassifierMixin, Validated, ABC):
         if unknown:
             raise_unknown(self, unknown)
         self._validate_params()
-        self._check_parameters()
         if is_collection(X):
             check_collection(self, trusted)
         elif getattr(y, "ndim", 0) == 3:
             y, entry_weight = annotated_labels(X, y, mask=mask, entry_weight=entry_weight, trusted=trusted)
         elif trusted is not None:
             check_trusted(self)
-        fitted = copy(self)
-        fitted._fit_samples(*fitted._read(X, y, mask, entry_weight, trusted))
-        self.__dict__ = fitted.__dict__
+        with self._new_state(keep_fitted=getattr(self, "warm_start", False)) as fitted:
+            fitted.fit_samples(*fitted._read(X, y, mask, entry_weight, trusted))
         return self
 
     def _read(
@@ -218,11 +212,6 @@ class MultiLabelEstimator(ClassifierMixin, Validated, ABC):
     def fit_samples(self, samples: Samples | ClusterSamples, class_prior: Any = None) -> Self:
         """Fit to validated samples; an interrupted fit may leave the estimator partly fitted."""
         self._validate_params()
-        self._check_parameters()
-        return self._fit_samples(samples, class_prior)
-
-    def _fit_samples(self, samples: Samples | ClusterSamples, class_prior: Any) -> Self:
-        """Fit to validated samples, with validated parameters."""
         _, d, l = samples.shape
         self.n_features_in_ = d
         self.class_prior_ = np.full(l, np.nan) if class_prior is None else class_prior

@@ -1,7 +1,6 @@
 """SelfPacedClassifier: self-paced weights for any base estimator."""
 
 from collections.abc import Callable
-from copy import copy
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Annotated, Any, Literal, Self
@@ -149,11 +148,10 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
         -------
         self
         """
-        fitted = copy(self)
-        fitted._pacing_groups = pacing_groups
-        super(SelfPacedClassifier, fitted).fit(X, y, mask, entry_weight, trusted, **unknown)
-        del fitted._pacing_groups
-        self.__dict__ = fitted.__dict__
+        with self._new_state() as fitted:
+            fitted._pacing_groups = pacing_groups
+            super(SelfPacedClassifier, fitted).fit(X, y, mask, entry_weight, trusted, **unknown)
+            del fitted._pacing_groups
         return self
 
     def _check_parameters(self) -> None:
@@ -163,8 +161,6 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
                 "The 'estimator' parameter of SelfPacedClassifier must be an estimator whose fit accepts entry_weight "
                 f"or sample_weight. Got {base!r} instead. A Pipeline does not: make SelfPacedClassifier its last step."
             )
-        if self.pacing is not None:
-            self.pacing._validate_params()
 
     def _base_estimator(self) -> Any:
         """Return the unfitted base estimator, whose fit accepts entry weights."""

@@ -65,10 +65,6 @@ class SPMLD(GLOCAL):
     pacing: PacingRule | None = None
     n_warmup_iter: NonNegativeInt = 2
 
-    def _check_parameters(self) -> None:
-        if self.pacing is not None:
-            self.pacing._validate_params()
-
     def _pacing(self) -> Pacing:
         rule = self.pacing if self.pacing is not None else GroupSparsePacing(schedule=QuantileSchedule())
         return rule._update_blocks

@@ -153,12 +153,12 @@ class ThresholdClassifier(WrapperEstimator):
             y = labels.write_with_missing(y)
         return _Passed(X, y, mark_trusted(labels, trusted), entry_weight), None
 
-    def _fit_samples(self, samples: Any, class_prior: Any) -> Self:
+    def fit_samples(self, samples: Any, class_prior: Any = None) -> Self:
+        """Fit to validated samples, or to those that were passed to `fit`."""
         if not isinstance(samples, _Passed):
-            return super()._fit_samples(samples, class_prior)
+            return super().fit_samples(samples, class_prior)
         self._fit_folds(*samples)
         for name in ("n_features_in_", "feature_names_in_"):
-            self.__dict__.pop(name, None)
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
         self.class_prior_ = getattr(self.estimator_, "class_prior_", np.full(self.n_labels_, np.nan))

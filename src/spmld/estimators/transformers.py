@@ -1,7 +1,6 @@
 """Feature transformers: scaling, and similarities to landmarks."""
 
 from abc import abstractmethod
-from copy import copy
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
@@ -32,9 +31,8 @@ class _FeatureTransformer(TransformerMixin, Validated):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the transformer to an array, sparse matrix or torch tensor of shape (n_samples, n_features)."""
         self._validate_params()
-        fitted = copy(self)
-        fitted._fit(check_features(fitted, X, reset=True))
-        self.__dict__ = fitted.__dict__
+        with self._new_state() as fitted:
+            fitted._fit(check_features(fitted, X, reset=True))
         return self
 
     def transform(self, X: Any) -> Any:

@@ -58,11 +58,6 @@ class PacingRule(Validated, ABC):
         """The schedule in use: `schedule`, or the default one if it is None."""
         return self.schedule if self.schedule is not None else self.default_schedule()
 
-    def _validate_params(self) -> None:
-        super()._validate_params()
-        if hasattr(self.active_schedule, "_validate_params"):
-            self.active_schedule._validate_params()
-
     @abstractmethod
     def weights(self, losses: Array, threshold: Any, diversity: Any = 0.0) -> Array:
         """Return the weights for given losses.

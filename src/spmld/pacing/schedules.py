@@ -100,8 +100,7 @@ class QuantileSchedule(Validated):
     diversity: Rate = 0.0
     common: bool = False
 
-    def _validate_params(self) -> None:
-        super()._validate_params()
+    def _check_parameters(self) -> None:
         for name in ("start", "stop"):
             values = np.atleast_1d(getattr(self, name))
             if not len(values) or not all(map(FRACTION.is_satisfied_by, values)):
