@@ -7,9 +7,8 @@ from typing import Any, TypeVar
 
 from sklearn.base import clone
 
-from spmld._arrays import namespace
+from spmld._arrays import Array, namespace
 from spmld.core.descent import DescendU, DescendV, DescendW, DescendZ
-from spmld.core.losses import Array
 from spmld.core.problem import Block, Problem, Rows
 from spmld.core.steps import BlockUpdate
 from spmld.core.terms import Correlation, Coupling, Objective, Ridge

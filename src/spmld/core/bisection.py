@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
-from spmld._arrays import CACHE, budget, namespace, row_slices
-from spmld.core.losses import Array
+from spmld._arrays import CACHE, Array, budget, namespace, row_slices
 from spmld.core.problem import Engine, row_ranges
 
 ColumnFunction = Callable[..., tuple[Array, ...]]

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from spmld._arrays import namespace
-from spmld.core.losses import Array
+from spmld._arrays import Array, namespace
 from spmld.core.problem import Block, Problem, Rows, State, set_rows
 from spmld.core.steps import BlockUpdate, normalize_rows
 from spmld.core.terms import Objective, square

@@ -7,10 +7,9 @@ from math import isfinite
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from spmld._arrays import namespace
+from spmld._arrays import Array, namespace
 from spmld.core.bisection import Columns
 from spmld.core.iteration import Callback, Iterations, Record, Result
-from spmld.core.losses import Array
 from spmld.core.problem import Block, Problem, Rows, State
 from spmld.core.steps import EXTRAPOLATION_GROWTH, MAX_EXTRAPOLATION, BlockUpdate, UpdateU, UpdateV, UpdateW, UpdateZ
 from spmld.core.terms import Objective

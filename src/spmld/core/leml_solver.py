@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
-from spmld._arrays import namespace
+from spmld._arrays import Array, namespace
 from spmld.core.iteration import Callback, Iterations, Result
 from spmld.core.linear_objective import Factored, Features, Penalty
-from spmld.core.losses import Array, Loss
+from spmld.core.losses import Loss
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import Block, Problem
 from spmld.core.terms import square

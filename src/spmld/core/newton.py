@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from spmld._arrays import CACHE, budget, namespace, row_slices
+from spmld._arrays import CACHE, Array, budget, namespace, row_slices
 from spmld.core.conjugate_gradient import conjugate_gradient
 from spmld.core.label_stack import LabelStacks
 from spmld.core.linear_objective import Design, LinearObjective, Penalty
-from spmld.core.losses import Array, Loss
+from spmld.core.losses import Loss
 from spmld.core.problem import Block, Problem, row_ranges
 
 MIN_COLUMNS = 16

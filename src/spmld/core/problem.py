@@ -19,9 +19,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
-from spmld._arrays import CACHE, MEMORY, budget, n_bytes, namespace, row_slices
+from spmld._arrays import CACHE, MEMORY, Array, Matrix, budget, n_bytes, namespace, row_slices
 from spmld._threads import Map
-from spmld.core.losses import Array
 
 
 class AllEntries:
@@ -168,7 +167,7 @@ class Block:
         return n_bytes(self)
 
     @cached_property
-    def XT(self) -> Any:
+    def XT(self) -> Matrix:
         """X^T, stored because SciPy's transpose of a small matrix is slower than the product."""
         return self.X.T
 

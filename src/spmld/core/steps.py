@@ -10,9 +10,8 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from spmld._arrays import column_squares, move, namespace, on_accelerator, to_numpy
+from spmld._arrays import Array, column_squares, move, namespace, on_accelerator, to_numpy
 from spmld.core.conjugate_gradient import conjugate_gradient
-from spmld.core.losses import Array
 from spmld.core.problem import Block, Entries, Problem, Rows, State, set_W
 from spmld.core.terms import Objective
 

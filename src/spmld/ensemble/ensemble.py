@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from spmld._arrays import arrays_to_numpy, contiguous, move, namespace, on_accelerator, to_device
+from spmld._arrays import Array, Matrix, arrays_to_numpy, contiguous, move, namespace, on_accelerator, to_device
 from spmld._threads import Map, thread_map
 from spmld._validation import MAX_SEED, Fraction, NonNegative, PositiveInt, RandomState, Rate, UnitInterval
 from spmld.cluster.cluster_samples import ClusterSamples
@@ -355,7 +355,7 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         default = VIEWS[:3] if on_accelerator(samples.X) else default_views(n, d, l)
         return self._make_views(default, label_graph=label_graph)
 
-    def _to_device(self, X: Any) -> Any:
+    def _to_device(self, X: Any) -> Matrix:
         X = contiguous(X)
         return X if sp.issparse(X) else to_device(X, self.device)
 
@@ -464,16 +464,16 @@ class SelfPacedEnsemble(MultiLabelEstimator):
                 features = samples.transformed(self.transformers_[name], views[name].dtype)
                 self.estimators_[name] = arrays_to_numpy(fit_samples(clone(fitted), features))
 
-    def _scores(self, X: Any) -> Any:
+    def _scores(self, X: Any) -> Array:
         formula = self.formula_
         return move(formula.correction.apply(formula.mixture(X)), X)
 
-    def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Any:
+    def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Array:
         if labels is None:
             return super()._probabilities_for(X)
         return move(self.correction_.completed_probabilities(self.formula_.mixture(X), labels), X)
 
-    def predict_true_proba(self, X: Any) -> Any:
+    def predict_true_proba(self, X: Any) -> Array:
         """Predict the probability that each label is truly positive, under the noise rates.
 
         `predict_proba` is the probability that a label would be observed as positive by those who labeled the training
@@ -509,8 +509,8 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         p = move(logistic(log_odds), features)
         return self._wrap(namespace(p).concat([1 - p, p], axis=1) if self._labels.one_dimensional else p, X)
 
-    def _margins(self, scores: Any) -> Any:
+    def _margins(self, scores: Any) -> Array:
         return self.decision_rule_.margins(logistic(scores))
 
-    def _completion_margins(self, p: Any) -> Any:
+    def _completion_margins(self, p: Any) -> Array:
         return self.decision_rule_.margins(p)

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from spmld._arrays import (
+    Matrix,
     arrays_to_numpy,
     contiguous,
     features_to_numpy,
@@ -231,7 +232,7 @@ def corrected_rates(rates: NoiseRates, old: KeptData, new: KeptData) -> NoiseRat
     return NoiseRates(*changed)
 
 
-def like_features(X: Any, old: Any) -> Any:
+def like_features(X: Any, old: Any) -> Matrix:
     """Return features as a sparse matrix if others are one, else as an array, in their precision."""
     X = features_to_numpy(contiguous(X))
     X = sp.csr_array(X) if sp.issparse(old) else X.toarray() if sp.issparse(X) else X

@@ -11,7 +11,7 @@ from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from spmld._arrays import move, namespace, numpy_dtype, on_accelerator, to_numpy
+from spmld._arrays import Array, move, namespace, numpy_dtype, on_accelerator, to_numpy
 from spmld._threads import thread_map
 from spmld._validation import NonNegative, NonNegativeInt, Positive, PositiveInt, RandomState
 from spmld.cluster.cluster_samples import ClusterSamples
@@ -198,7 +198,7 @@ class GLOCAL(FactoredModel):
         few = samples.n_observed < FEW_OBSERVED * n * l
         n_threads = effective_n_jobs(self.n_jobs) if in_memory and not on_accelerator(like) else 1
 
-        def uniform(shape: tuple[int, ...]) -> Any:
+        def uniform(shape: tuple[int, ...]) -> Array:
             return move(rng.uniform(size=shape).astype(numpy_dtype(like), copy=False), like)
 
         with thread_map(n_threads) as over:
@@ -271,7 +271,7 @@ class GLOCAL(FactoredModel):
         self.converged_ = result.status is Status.CONVERGED
         set_history(self, result)
 
-    def _completed_scores(self, X: Any, labels: Labels) -> Any:
+    def _completed_scores(self, X: Any, labels: Labels) -> Array:
         """Return V U^T + b, with V fitted to both features and observed labels for fixed U, W and b."""
         X, U, W, b = align_arrays(X, self.label_factors_, self.feature_weights_, self.intercept_)
         xp = namespace(U)

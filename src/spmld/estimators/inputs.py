@@ -17,6 +17,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _num_samples, validate_data
 
 from spmld._arrays import (
+    Array,
+    Matrix,
     check_masked,
     check_range,
     check_sparse,
@@ -37,7 +39,7 @@ MAX_CLUSTERED = 20_000
 """Maximum number of samples from which clusters are found."""
 
 
-def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
+def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Matrix:
     """Return X as a matrix of finite float32 or float64 numbers; sparse matrices as CSR, torch tensors unchanged.
 
     Values whose squares overflow raise an error.
@@ -53,7 +55,7 @@ def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     return X
 
 
-def _check_tensor(X: Any) -> Any:
+def _check_tensor(X: Any) -> Array:
     """Return a torch tensor as a matrix of finite floating-point numbers."""
     check_tensor(X, "X")
     xp = namespace(X)
@@ -98,7 +100,7 @@ def cluster_samples(
     return samples.groups(centers)
 
 
-def with_short_indices(X: Any) -> Any:
+def with_short_indices(X: Any) -> Matrix:
     """Return a sparse matrix with 32-bit indices, which k-means and trees of scikit-learn require."""
     if not sp.issparse(X) or X.nnz >= 2**31:
         return X

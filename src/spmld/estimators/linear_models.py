@@ -4,7 +4,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from spmld._arrays import move, namespace, numpy_dtype, to_numpy
+from spmld._arrays import Array, move, namespace, numpy_dtype, to_numpy
 from spmld._validation import NonNegative, Positive, PositiveInt
 from spmld.cluster.cluster_samples import ClusterSamples
 from spmld.core.losses import LOSSES, Loss
@@ -34,7 +34,7 @@ class LinearModel(MultiLabelEstimator):
         self.coef_ = B[: self.n_features_in_, :].T
         self.intercept_ = B[-1, :] if self.fit_intercept else 0 * B[0, :]
 
-    def _scores(self, X: Any) -> Any:
+    def _scores(self, X: Any) -> Array:
         X, W, b = align_arrays(X, self.coef_, self.intercept_)
         return X @ W.T + b
 
@@ -43,11 +43,11 @@ class FactoredModel(MultiLabelEstimator):
     """Scores X W U^T + b with `feature_weights_` W, `label_factors_` U and `intercept_` b."""
 
     @property
-    def coef_(self) -> Any:
+    def coef_(self) -> Array:
         """Coefficients of each label, of shape (n_labels, n_features)."""
         return self.label_factors_ @ self.feature_weights_.T
 
-    def _scores(self, X: Any) -> Any:
+    def _scores(self, X: Any) -> Array:
         X, U, W, b = align_arrays(X, self.label_factors_, self.feature_weights_, self.intercept_)
         return (X @ W) @ U.T + b
 

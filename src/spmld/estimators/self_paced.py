@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import MetaEstimatorMixin, clone
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from spmld._arrays import move, to_numpy
+from spmld._arrays import Array, move, to_numpy
 from spmld._response import label_scores
 from spmld._validation import MAX_SEED, HasMethods, NonNegative, PositiveInt, RandomState
 from spmld.core.iteration import Iterations, Status
@@ -242,20 +242,20 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
                 losses[test] = 0
         return losses
 
-    def _scores(self, X: Any) -> Any:
+    def _scores(self, X: Any) -> Array:
         return move(scores_from(self.estimator_, X, self.n_labels_), X)
 
     def _responses(self, X: Any) -> tuple[Any, Any]:
         return self._scores(X), self._probabilities_for(X)
 
-    def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Any:
+    def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Array:
         if isinstance(self.estimator_, MultiLabelEstimator):
             return self.estimator_._probabilities_for(X, labels)
         if not hasattr(self.estimator_, "predict_proba"):
             return self._probabilities(self._scores(X))
         return move(label_scores(self.estimator_, X, "predict_proba", SIGNS, self.n_labels_), X)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         if self.estimator is not None:
             tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
@@ -295,7 +295,7 @@ def _group_indices(groups: Any, n: int, l: int) -> NDArray[np.int64]:
 def mean_weights(P: NDArray[Any], labels: Labels) -> dict[str, Any]:
     """Return the mean weights of observed entries: of all, per label, and of positives and negatives."""
 
-    def mean(chosen: NDArray[np.bool_], axis: int | None = None) -> Any:
+    def mean(chosen: NDArray[np.bool_], axis: int | None = None) -> NDArray[Any]:
         count = chosen.sum(axis=axis)
         return np.where(count > 0, np.where(chosen, P, 0).sum(axis=axis) / np.maximum(count, 1), 1.0)
 

@@ -11,10 +11,10 @@ from sklearn.base import TransformerMixin
 from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import normalize
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from spmld._arrays import features_to_numpy, namespace, on_accelerator
+from spmld._arrays import Matrix, features_to_numpy, namespace, on_accelerator
 from spmld._validation import MAX_SEED, PositiveInt, RandomState, Validated
 from spmld.core.scaling import dense, fit_scaling, inverse_root, on_device, power_of_two, scale, total_of, unscale
 from spmld.estimators.inputs import check_features
@@ -35,7 +35,7 @@ class _FeatureTransformer(TransformerMixin, Validated):
             fitted._fit(check_features(fitted, X, reset=True))
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any) -> Matrix:
         """Return the features of samples, which are of the same form as in `fit`."""
         check_is_fitted(self)
         return self._transform(check_features(self, X, reset=False))
@@ -45,10 +45,10 @@ class _FeatureTransformer(TransformerMixin, Validated):
         """Set the fitted attributes."""
 
     @abstractmethod
-    def _transform(self, X: Any) -> Any:
+    def _transform(self, X: Any) -> Matrix:
         """Return the transformed features."""
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
@@ -90,7 +90,7 @@ class FeatureScaler(_FeatureTransformer):
     def _fit(self, X: Any) -> None:
         self.mean_, self.factor_ = fit_scaling(total_of(X), X.shape[0], X, self.center)
 
-    def _transform(self, X: Any) -> Any:
+    def _transform(self, X: Any) -> Matrix:
         return scale(X, self.mean_, self.factor_)
 
     def unscale(self, W: Any) -> tuple[Any, Any]:
@@ -179,7 +179,7 @@ class LandmarkFeatures(_FeatureTransformer):
         features = self.kernel_.transform(directions)
         self.kernel_.normalization_ = np.linalg.eigh(features.T @ features)[1].T @ self.kernel_.normalization_
 
-    def _transform(self, X: Any) -> Any:
+    def _transform(self, X: Any) -> Matrix:
         if not on_accelerator(X):
             return self.kernel_.transform(self.directions(features_to_numpy(X)))
         xp, kernel = namespace(X), self.kernel_
@@ -190,7 +190,7 @@ class LandmarkFeatures(_FeatureTransformer):
         squares = xp.sum(landmarks * landmarks, axis=1) - 2 * (X @ landmarks.T) + xp.astype(norm > 0, X.dtype)
         return xp.exp(-kernel.gamma * squares) @ mixing
 
-    def directions(self, X: Any) -> Any:
+    def directions(self, X: Any) -> Matrix:
         """Return the scaled features divided by their norms, 0 for zeros, from which the kernel is computed."""
         # A kernel of dense features subtracts their means from sparse ones, too.
         if sp.issparse(X) and isinstance(self.mean_, float):

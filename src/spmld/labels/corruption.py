@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from spmld._arrays import Matrix
 from spmld.labels.encoding import read_labels
 
 
@@ -15,7 +16,7 @@ def hide_labels(
     observed_fraction: float = 0.3,
     kind: Literal["stratified", "uniform", "single_positive"] = "stratified",
     random_state: int | np.random.RandomState | None = None,
-) -> Any:
+) -> Matrix:
     """Hide labels at random.
 
     Parameters
@@ -78,7 +79,7 @@ def corrupt_labels(
     kind: Literal["permute", "swap", "drop", "flip"],
     rate: float,
     random_state: int | np.random.RandomState | None = None,
-) -> Any:
+) -> Matrix:
     """Corrupt labels at random.
 
     Parameters

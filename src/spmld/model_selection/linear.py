@@ -10,11 +10,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
-from spmld._arrays import move, namespace, numpy_dtype, to_numpy
+from spmld._arrays import Array, move, namespace, numpy_dtype, to_numpy
 from spmld._threads import limit_threads, linear_algebra_threads, thread_map
 from spmld.core.initialization import label_means
 from spmld.core.linear_objective import Features, Penalty, label_laplacian
-from spmld.core.losses import LOSSES, Array, Loss
+from spmld.core.losses import LOSSES, Loss
 from spmld.core.newton import Minimum, newton_minimize
 from spmld.core.problem import Block, Problem
 from spmld.labels import Labels
@@ -158,7 +158,7 @@ class LogisticModel(BaseEstimator):
         self.intercept_ = to_numpy(result.B[-1, :])
         return self
 
-    def decision_function(self, X: Any) -> Any:
+    def decision_function(self, X: Any) -> Array:
         """Return the log-odds."""
         return X @ move(self.coef_.T, X) + move(self.intercept_, X)
 

@@ -12,8 +12,8 @@ probability levels off at the floor :math:`\alpha_j`; as they increase, at the c
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from spmld._arrays import namespace
-from spmld.core.losses import LOSSES, TINY, Array, Loss, logistic, softplus
+from spmld._arrays import Array, namespace
+from spmld.core.losses import LOSSES, TINY, Loss, logistic, softplus
 
 
 class NoiseRates(NamedTuple):

@@ -9,11 +9,10 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from spmld._arrays import namespace, to_numpy
+from spmld._arrays import Array, namespace, to_numpy
 from spmld._validation import HasMethods, Interval, Validated
 from spmld.core.bisection import Columns, find_level, norms, per_column, slack_below
 from spmld.core.latent_solver import PacedWeights
-from spmld.core.losses import Array
 from spmld.pacing.schedules import QuantileSchedule, Schedule
 
 

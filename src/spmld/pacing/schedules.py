@@ -7,10 +7,9 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from spmld._arrays import namespace
+from spmld._arrays import Array, namespace
 from spmld._validation import FRACTION, Fraction, Interval, NonNegative, Positive, PositiveInt, Rate, Validated
 from spmld.core.bisection import Columns, find_quantiles, norms, per_column, slack_below
-from spmld.core.losses import Array
 
 MIN_THRESHOLD = 1e-30
 """Offset that keeps thresholds above losses of 0."""

@@ -16,7 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from spmld._frames import to_pandas
+from spmld._arrays import Matrix
+from spmld._frames import DataFrame, to_pandas
 from spmld._io import need
 from spmld._validation import PositiveInt, Validated
 from spmld.tables import columns
@@ -172,7 +173,7 @@ class TableEncoder(TransformerMixin, Validated):
                 kinds |= {name: kind_of(rows[name]) for name in detected}
         return kinds
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any) -> Matrix:
         """Return the features.
 
         Parameters
@@ -274,7 +275,7 @@ class TableEncoder(TransformerMixin, Validated):
         )
 
 
-def _check_frame(X: Any) -> Any:
+def _check_frame(X: Any) -> DataFrame:
     """Return a DataFrame of pandas with column names of type str and a new index."""
     frame = to_pandas(X).rename(columns=str).reset_index(drop=True)
     if not frame.columns.is_unique:
