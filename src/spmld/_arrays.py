@@ -118,6 +118,8 @@ MEMORY = 2**22
 OVERFLOW_MARGIN = 1e3
 """Factor that is left for coefficients when squares of features must not overflow."""
 
+ROUNDING = 1e-9
+"""Tolerance for the rounding errors of fractions of counts, and of margins."""
 ACCELERATOR = 2**28
 """Maximum size of a slice on an accelerator, where many small operations take longer than a large one."""
 
@@ -303,9 +305,9 @@ def move(values: Any, X: Any) -> Array:
     return namespace(X).asarray(values, device=X.device)
 
 
-def numpy_dtype(X: Any) -> type[np.floating[Any]]:
+def numpy_dtype(X: Any) -> np.dtype[Any]:
     """Return the NumPy dtype with the precision of X."""
-    return np.float32 if X.dtype == namespace(X).float32 else np.float64
+    return np.dtype(np.float32 if X.dtype == namespace(X).float32 else np.float64)
 
 
 def in_precision(X: Any, dtype: str | None) -> Matrix:

@@ -40,12 +40,12 @@ def latent(problem: Problem, W: Array) -> Problem:
 
 def value(inner: Problem, loss: Loss, t: float, factors: Factors) -> float:
     """Return the objective. `inner` is the problem with T = X W in place of X, so that no product is repeated."""
-    W, H, b = factors.W, factors.H, factors.b
+    H = factors.H
 
     def fit(block: Block) -> Array:
-        return namespace(H).sum(block.J * loss.value(block.Y, block.entries.scores(block.X, H, b)))
+        return namespace(H).sum(block.J * loss.value(block.Y, block.entries.scores(block.X, H, factors.b)))
 
-    return float(inner.sum(fit) + t / 2 * (square(W) + square(H)))
+    return float(inner.sum(fit) + t / 2 * (square(factors.W) + square(H)))
 
 
 def update_W(

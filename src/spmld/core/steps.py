@@ -19,6 +19,8 @@ EXTRAPOLATION_GROWTH = 1.5
 """Factor of the length of an extrapolation after a success; after a failure, the length is halved."""
 MAX_EXTRAPOLATION = 30.0
 """Maximum length of an extrapolation, from which five failures lead back to a length below 1."""
+SMALLEST_DIVISOR = 1e-30
+"""Added to divisors that can be 0."""
 
 
 class BlockUpdate(Protocol):
@@ -58,7 +60,9 @@ class UpdateV:
         def solve_rows(block: Block, rows: Rows) -> Rows:
             parts = []
             for s, part in block.parts(U.shape[1]):
-                V, T, P = rows.V[s, :], rows.T[s, :], rows.P[s, :]
+                V = rows.V[s, :]
+                T = rows.T[s, :]
+                P = rows.P[s, :]
                 G, C = objective.fit.quadratic(part, V, U, b, safe)
                 D = objective.coupling.weights(P) + objective.ridge.tV
                 entries = part.entries
@@ -179,7 +183,7 @@ class UpdateW:
         target, squares = problem.sum(right_side, state.rows)
         target = target - curvature * state.W
         # Without coupling, correlation and penalty, W is arbitrary; the divisor must still not be 0.
-        scale = 1 / (squares + curvature + 1e-30)
+        scale = 1 / (squares + curvature + SMALLEST_DIVISOR)
         D = conjugate_gradient(apply, partial(mul, scale), target, None, self.tol, self.max_iter)
         return set_W(problem, state, state.W + D)
 

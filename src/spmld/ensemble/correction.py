@@ -309,7 +309,9 @@ class ScoreCorrection(BaseEstimator):
     @property
     def formula_(self) -> ScoreFormula:
         """The correction for samples without observed labels, with its calibration, as arrays."""
-        slope, weight, dependency = self.calibration_.slopes_, self.dependency_weight_, self.dependency_
+        slope = self.calibration_.slopes_
+        weight = self.dependency_weight_
+        dependency = self.dependency_
         return ScoreFormula(
             own=slope * (1 + weight * np.diag(dependency.coef_[:-1])),
             others=slope * weight * dependency.label_dependencies_,

@@ -75,9 +75,8 @@ class SelfPacedEnsemble(MultiLabelEstimator):
        Features are scaled. All views but "latent" are fitted in single precision.
 
     3. Trimming: the hardest positives and negatives of each label, by the out-of-fold losses of the best view, get
-       weight 0, see `spmld.ensemble.trimming.trim`, because wrong labels are among the hardest. Nothing is trimmed if
-       there is a floor or noise, or unless this decreases the loss of held-out entries. The views are fitted to the
-       remaining entries.
+       weight 0, because wrong labels are among the hardest. Nothing is trimmed if there is a floor or noise, or unless
+       this decreases the loss of held-out entries. The views are fitted to the remaining entries.
     4. Scores are the weighted mean of the calibrated scores of the views, with weights proportional to ``loss ** -8``,
        where the loss is that of out-of-fold scores.
     5. The scores are corrected for label dependencies, see `DependencyCorrection`. In `complete`, the correction uses
@@ -134,7 +133,7 @@ class SelfPacedEnsemble(MultiLabelEstimator):
     identical_samples : {"auto", "together", "apart"}, default="auto"
         Whether identical samples are in the same fold, if `cv` is a number. Copies must be, since the labels of one are
         known from the others, but not samples of a few categories, of which new data consist, too. "auto" decides by
-        the labels of all identical samples, see `spmld.model_selection.folds.are_copies`.
+        the labels of all identical samples.
     scoring : str, default="ranking_loss"
         Name of the metric of scores used for model selection, see `spmld.metrics`.
     n_jobs : int or None, default=None

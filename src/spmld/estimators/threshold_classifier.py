@@ -211,7 +211,9 @@ class ThresholdClassifier(WrapperEstimator):
     ) -> None:
         """Fit the calibration and the decision rule."""
         if not ((signs > 0).any() and (signs < 0).any()):
-            scores, signs, weights = scores[:0], signs[:0], None
+            scores = scores[:0]
+            signs = signs[:0]
+            weights = None
             names = list_labels(self._labels, np.ones(signs.shape[1], dtype=bool))
             warn_caller(
                 f"{names}: not calibrated, because there is no observed positive or no observed negative with an "

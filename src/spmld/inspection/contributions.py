@@ -216,7 +216,9 @@ def explained_model(model: Any) -> ExplainedModel:
 
 def _view_part(view: ViewTerm) -> tuple[Callable[[Any], Any], Part]:
     """Return the function that returns the features of a view, and its part."""
-    name, transformer, estimator = view.name, view.transformer, view.estimator
+    name = view.name
+    transformer = view.transformer
+    estimator = view.estimator
     if not isinstance(transformer, FeatureScaler | LandmarkFeatures):
         raise ValueError(
             f"the views of the ensemble must have a FeatureScaler or LandmarkFeatures as transformer, got "
