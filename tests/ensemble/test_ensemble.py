@@ -19,7 +19,7 @@ from spmld.ensemble import ensemble as ensemble_module
 from spmld.ensemble import views as views_module
 from spmld.ensemble.views import linear_view, ridge_view, uses_graph
 from spmld.estimators import FeatureScaler
-from spmld.estimators.scaling import LandmarkFeatures
+from spmld.estimators.transformers import LandmarkFeatures
 from spmld.labels import Labels, corrupt_labels, hide_labels, read_labels
 from spmld.metrics import evaluate, ranking_loss
 from spmld.model_selection import DecisionRule, make_folds, path_search
@@ -298,7 +298,7 @@ TWICE = [(np.arange(120), np.arange(120, 240)), (np.arange(120, 240), np.arange(
         ({"n_trees": (10, 2.5)}, "n_trees must be a non-empty sequence of positive integers, got \\(10, 2.5\\)"),
         (
             {"views": ("linear", "far")},
-            "views must be .* of 'linear', 'ridge', 'kernel', 'boosting', 'label boosting', 'forest', 'latent' or View, got .*'far'",
+            "views must be .* of 'linear', 'ridge', 'kernel', 'boosting', 'label boosting', 'forest', 'latent' or View",
         ),
         (
             {"views": (View("linear", FeatureScaler(), MaskedRidge()),)},

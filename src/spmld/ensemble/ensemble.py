@@ -13,16 +13,17 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from spmld._arrays import arrays_to_numpy, contiguous, move, namespace, on_accelerator, to_device
+from spmld._arrays import Array, Matrix, arrays_to_numpy, contiguous, move, namespace, on_accelerator, to_device
 from spmld._threads import Map, thread_map
-from spmld._validation import Fraction, NonNegative, PositiveInt, RandomState, Rate, UnitInterval
-from spmld.cluster.samples import ClusterSamples
+from spmld._validation import MAX_SEED, Fraction, NonNegative, PositiveInt, RandomState, Rate, UnitInterval
+from spmld.cluster.cluster_samples import ClusterSamples
 from spmld.core.losses import logistic
 from spmld.ensemble.correction import ScoreCorrection, calibrated_rows, learned_entries
 from spmld.ensemble.formula import MAX_CALIBRATED, EnsembleFormula, ViewTerm
 from spmld.ensemble.mixture import ViewMixture
+from spmld.ensemble.noise_scores import default_boosting, fit_noise_scores
 from spmld.ensemble.trimming import Trimming, check_keep_fraction, choose_trimming
-from spmld.ensemble.updating import NOISE_PARAMETERS, KeptData, updated_ensemble
+from spmld.ensemble.updating import NOISE_PARAMETERS, KeptData, update_ensemble
 from spmld.ensemble.views import (
     ALPHAS,
     CS,
@@ -39,7 +40,6 @@ from spmld.ensemble.views import (
     uses_graph,
 )
 from spmld.estimators.base import MultiLabelEstimator
-from spmld.estimators.noise_scores import MAX_SEED, default_boosting, fit_noise_scores
 from spmld.estimators.progress import report_progress
 from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS
@@ -79,11 +79,10 @@ class SelfPacedEnsemble(MultiLabelEstimator):
        views before it on the first fold (a race).
 
     3. Trimming: the hardest positives and negatives of each label, by the out-of-fold losses of the best view, get
-       weight 0, see `spmld.ensemble.trimming.trim`, because wrong labels are among the hardest. Nothing is trimmed if
-       there is a floor or noise, or unless this decreases the loss of held-out entries. The views are fitted to the
-       remaining entries.
+       weight 0, because wrong labels are among the hardest. Nothing is trimmed if there is a floor or noise, or unless
+       this decreases the loss of held-out entries. The views are fitted to the remaining entries.
     4. Scores are the weighted mean of the calibrated scores of the views. The weights minimize the logistic loss of
-       out-of-fold scores (stacking), see `spmld.ensemble.mixture.ViewMixture`.
+       out-of-fold scores (stacking).
     5. The scores are corrected for label dependencies, see `DependencyCorrection`. In `complete`, the correction uses
        the observed labels of the sample.
     6. The scores are calibrated, so that they are log-odds of the observed labels, and a rule for decisions is set.
@@ -141,7 +140,7 @@ class SelfPacedEnsemble(MultiLabelEstimator):
     identical_samples : {"auto", "together", "apart"}, default="auto"
         Whether identical samples are in the same fold, if `cv` is a number. Copies must be, since the labels of one are
         known from the others, but not samples of a few categories, of which new data consist, too. "auto" decides by
-        the labels of all identical samples, see `spmld.model_selection.folds.are_copies`.
+        the labels of all identical samples.
     scoring : str, default="ranking_loss"
         Name of the metric of scores used for model selection, see `spmld.metrics`.
     n_jobs : int or None, default=None
@@ -309,7 +308,8 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         (400, 30, 12)
         """
         check_is_fitted(self)
-        self.__dict__.update(updated_ensemble(self, X, y, mask, entry_weight, trusted, samples).__dict__)
+        with self._new_state(keep_fitted=True) as updated:
+            update_ensemble(updated, X, y, mask, entry_weight, trusted, samples)
         return self
 
     def _check_parameters(self) -> None:
@@ -369,7 +369,7 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         views = self._make_views(default, label_graph=label_graph)
         return views, [name for name in default[3:] if isinstance(self.views, str)]
 
-    def _to_device(self, X: Any) -> Any:
+    def _to_device(self, X: Any) -> Matrix:
         X = contiguous(X)
         return X if sp.issparse(X) else to_device(X, self.device)
 
@@ -461,7 +461,6 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         self.out_of_fold_scores_ = self.correction_.formula_.apply(mixed)
         # With many samples, the corrections and calibrations are fitted to these only.
         self.out_of_fold_scores_[rows] = self.correction_.held_out_scores_
-        self.__dict__.pop("reference_", None)
         # The samples of a fold are not random if identical samples, or those of a group, are in the same fold.
         left_out = rng.permutation(len(mixed)) % len(cross.folds) == 0
         coef = fit_linear_part(results, features, self.transformers_, left_out)
@@ -478,16 +477,16 @@ class SelfPacedEnsemble(MultiLabelEstimator):
                 features = samples.transformed(self.transformers_[name], views[name].dtype)
                 self.estimators_[name] = arrays_to_numpy(fit_samples(clone(fitted), features))
 
-    def _scores(self, X: Any) -> Any:
+    def _scores(self, X: Any) -> Array:
         formula = self.formula_
         return move(formula.correction.apply(formula.mixture(X)), X)
 
-    def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Any:
+    def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Array:
         if labels is None:
             return super()._probabilities_for(X)
         return move(self.correction_.completed_probabilities(self.formula_.mixture(X), labels), X)
 
-    def predict_true_proba(self, X: Any) -> Any:
+    def predict_true_proba(self, X: Any) -> Array:
         """Predict the probability that each label is truly positive, under the noise rates.
 
         `predict_proba` is the probability that a label would be observed as positive by those who labeled the training
@@ -523,8 +522,8 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         p = move(logistic(log_odds), features)
         return self._wrap(namespace(p).concat([1 - p, p], axis=1) if self._labels.one_dimensional else p, X)
 
-    def _margins(self, scores: Any) -> Any:
+    def _margins(self, scores: Any) -> Array:
         return self.decision_rule_.margins(logistic(scores))
 
-    def _completion_margins(self, p: Any) -> Any:
+    def _completion_margins(self, p: Any) -> Array:
         return self.decision_rule_.margins(p)

@@ -19,7 +19,7 @@ from sklearn.base import clone
 
 from spmld._arrays import arrays_to_numpy, in_precision, to_numpy
 from spmld._threads import Map
-from spmld._validation import POSITIVE, POSITIVE_INT
+from spmld._validation import MAX_SEED, POSITIVE, POSITIVE_INT
 from spmld.core.latent_solver import exact_steps
 from spmld.core.steps import BlockUpdate
 from spmld.ensemble.mixture import ViewMixture
@@ -28,9 +28,8 @@ from spmld.estimators.label_boosting import LabelBoosting
 from spmld.estimators.linear_models import MaskedLogistic, MaskedRidge
 from spmld.estimators.masked_boosting import MAX_TREE_SAMPLES, MaskedBoosting, is_affordable
 from spmld.estimators.masked_forest import MaskedForest
-from spmld.estimators.noise_scores import MAX_SEED
-from spmld.estimators.scaling import FeatureScaler, LandmarkFeatures
 from spmld.estimators.spmld import SPMLD
+from spmld.estimators.transformers import FeatureScaler, LandmarkFeatures
 from spmld.model_selection.cross_fitting import CrossFit, cross_fit_scores, fit_samples
 from spmld.model_selection.path_search import HeldOutLoss, Params, PathResult, search_path
 from spmld.model_selection.samples import Samples

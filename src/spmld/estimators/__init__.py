@@ -12,10 +12,10 @@ from spmld.estimators.mllrc import MLLRC
 from spmld.estimators.outputs import Completion
 from spmld.estimators.per_label import PerLabelClassifier
 from spmld.estimators.positive_only import positive_unlabeled
-from spmld.estimators.scaling import FeatureScaler
 from spmld.estimators.self_paced import SelfPacedClassifier
 from spmld.estimators.spmld import SPMLD
 from spmld.estimators.threshold_classifier import ThresholdClassifier
+from spmld.estimators.transformers import FeatureScaler
 
 __all__ = [
     "GLOCAL",

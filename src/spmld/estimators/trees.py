@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from spmld._arrays import CACHE, largest_value, row_slices
+from spmld._arrays import CACHE, Array, largest_value, row_slices
 
 _Floats = NDArray[np.float64]
 _Indices = NDArray[np.int32]
@@ -138,7 +138,7 @@ class Trees:
             nodes = children[2 * nodes + is_left]
         return nodes.T
 
-    def contributions(self, X: Any, weights: _Floats) -> Any:
+    def contributions(self, X: Any, weights: _Floats) -> Array:
         """Return the contributions of the features to the weighted sum of the scores of the labels of each sample.
 
         The contribution of a decision is the difference between the expected values of the child and of its parent, so
