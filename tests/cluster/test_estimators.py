@@ -32,6 +32,13 @@ def assert_same_fit(local, remote, X=X):
         np.testing.assert_allclose(remote.history_[-1]["objective"], local.history_[-1]["objective"], rtol=1e-8)
 
 
+class Ranked(HardPacing):
+    """A rule of a user, with weights that depend on all losses."""
+
+    def weights(self, losses, threshold, diversity=0.0):
+        return (losses <= np.median(losses, axis=0)).astype(float)
+
+
 OPTIONS = {"random_state": 0, "max_iter": 1, "tol": None, "n_warmup_iter": 1}
 MODELS = [
     MaskedLogistic(tol=0.2),
@@ -39,6 +46,7 @@ MODELS = [
     SPMLD(**OPTIONS),
     SPMLD(pacing=GroupSparsePacing(schedule=QuantileSchedule(diversity=0.5)), **OPTIONS),
     SPMLD(pacing=DiversePacing(), **OPTIONS),
+    SPMLD(pacing=Ranked(), **OPTIONS),
     GLOCAL(init="random", **OPTIONS),
     LEML(random_state=0, max_iter=1),
     MLLRC(max_iter=5),
@@ -49,19 +57,6 @@ MODELS = [
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
 def test_a_fit_on_workers_equals_a_fit_in_memory(client, model):
     assert_same_fit(clone(model).fit(X, Y), clone(model).fit(*collections()))
-
-
-class Doubled(HardPacing):
-    """A rule of a user."""
-
-    def weights(self, losses, threshold, diversity=0.0):
-        return super().weights(2 * losses, threshold)
-
-
-def test_a_rule_of_a_user_requires_data_in_memory(client):
-    SPMLD(pacing=Doubled(), **OPTIONS).fit(X, Y)
-    with pytest.raises(ValueError, match=r"Doubled requires losses in memory.* load X and y into memory"):
-        SPMLD(pacing=Doubled(), **OPTIONS).fit(*collections())
 
 
 def test_an_ensemble_on_workers_equals_one_in_memory_if_all_samples_are_searched(client):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
 
-from spmld.core.columns import Columns, find_quantiles
+from spmld.core.bisection import Columns, find_quantiles
 from spmld.pacing import GroupSparsePacing, exact_weights
 from spmld.pacing.schedules import slack_norms
 
@@ -91,7 +91,7 @@ def test_without_diversity_it_is_the_hard_rule():
 
 @pytest.mark.parametrize("cache", [200_000, 20])
 def test_columns_are_independent_and_missing_losses_have_weight_0(cache, monkeypatch):
-    monkeypatch.setattr("spmld.core.columns.CACHE", cache)
+    monkeypatch.setattr("spmld.core.bisection.CACHE", cache)
     rng = np.random.default_rng(0)
     L = np.where(rng.random((50, 4)) < 0.3, np.nan, rng.random((50, 4)))
     L[:, 3] = np.nan

@@ -7,10 +7,10 @@ from math import isfinite
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from spmld._arrays import namespace
+from spmld._arrays import Array, namespace
+from spmld.core.bisection import Columns
 from spmld.core.iteration import Callback, Iterations, Record, Result
-from spmld.core.losses import Array
-from spmld.core.problem import Block, Problem, Rows, State, split_rows
+from spmld.core.problem import Block, Problem, Rows, State
 from spmld.core.steps import EXTRAPOLATION_GROWTH, MAX_EXTRAPOLATION, BlockUpdate, UpdateU, UpdateV, UpdateW, UpdateZ
 from spmld.core.terms import Objective
 
@@ -40,7 +40,7 @@ class PacedWeights(NamedTuple):
     """Self-paced weights of an iteration."""
 
     weights: Any
-    """Weights in [0, 1], an array or row blocks as the losses."""
+    """Weights in [0, 1], an array or, if the losses are columns in row blocks, row blocks."""
     penalty: float
     """Penalty of the pacing rule at the weights."""
     record: Mapping[str, float | None]
@@ -49,8 +49,8 @@ class PacedWeights(NamedTuple):
     """Whether the schedule stays constant from now on."""
 
 
-Pacing = Callable[[int, Any], PacedWeights]
-"""Maps an iteration, counted from 0, and losses to weights: an array, or row blocks if they are not in memory."""
+Pacing = Callable[[int, Columns], PacedWeights]
+"""Maps an iteration, counted from 0, and losses to weights in row blocks."""
 NO_PACING = PacedWeights((), 0.0, {"threshold": None, "diversity": None}, True)
 """Weights stay 1."""
 
@@ -107,13 +107,8 @@ def update_P(
     if pacing is None:
         return state, NO_PACING
     losses = problem.map(lambda block, rows: objective.coupling.losses(rows.V, rows.T), state.rows)
-    if problem.engine.in_memory:
-        paced = pacing(t - 1, namespace(state.U).concat(losses))
-        weights = split_rows(paced.weights, problem.counts)
-    else:
-        paced = pacing(t - 1, losses)
-        weights = paced.weights
-    rows = problem.map(lambda block, rows, P: replace(rows, P=P), state.rows, weights)
+    paced = pacing(t - 1, Columns(losses, 0 * state.U[0, :], problem.engine))
+    rows = problem.map(lambda block, rows, P: replace(rows, P=P), state.rows, paced.weights)
     return replace(state, rows=rows), paced
 
 

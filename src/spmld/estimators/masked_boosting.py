@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from spmld._arrays import features_to_numpy, move, row_slices, to_numpy
+from spmld._arrays import Array, features_to_numpy, move, row_slices, to_numpy
 from spmld._validation import FloatFraction, Fraction, NonNegative, PositiveInt, RandomState
 from spmld.core.losses import Loss
 from spmld.estimators.base import MultiLabelEstimator
@@ -258,7 +258,7 @@ class MaskedBoosting(MultiLabelEstimator):
         last, self._fitted_to = getattr(self, "_fitted_to", None), fitted_to
         return self.trees_.first(self.n_estimators) if last == fitted_to else Trees.empty(labels.shape[1])
 
-    def _scores(self, X: Any) -> Any:
+    def _scores(self, X: Any) -> Array:
         return move(self.intercept_ + self.trees_.scores(features_to_numpy(X)), X)
 
 

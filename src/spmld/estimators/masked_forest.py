@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier
 
-from spmld._arrays import features_to_numpy, move
+from spmld._arrays import Array, features_to_numpy, move
 from spmld._threads import thread_map
 from spmld._validation import FloatFraction, PositiveInt, RandomState
 from spmld.estimators.base import MultiLabelEstimator
@@ -127,7 +127,7 @@ class MaskedForest(MultiLabelEstimator):
         slope, intercept = self.probability_slope()
         return log_odds(np.clip(slope * means + intercept, *self.probability_range()))
 
-    def _scores(self, X: Any) -> Any:
+    def _scores(self, X: Any) -> Array:
         return move(self.scores_of(self.mean_probabilities(features_to_numpy(X))), X)
 
 

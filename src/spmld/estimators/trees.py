@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from spmld._arrays import CACHE, largest_value, row_slices
+from spmld._arrays import CACHE, Array, largest_value, row_slices
 from spmld.estimators.tree_growth import Nodes
 
 _Floats = NDArray[np.float64]
@@ -83,6 +83,29 @@ class Trees:
         )
 
     @classmethod
+    def from_boosting(cls, model: Any) -> tuple["Trees", float, NDArray[np.bool_]]:
+        """Return the trees of a HistGradientBoostingClassifier of two classes, its intercept, and a mask of the nodes.
+
+        Missing values go to the left child where the mask is True.
+        """
+        parts = []
+        missing_left = []
+        for (predictor,) in model._predictors:
+            nodes = predictor.nodes
+            if nodes["is_categorical"].any():
+                raise ValueError("trees with categorical features are not supported")
+            leaf = nodes["is_leaf"].astype(bool)
+            own = np.arange(len(nodes))
+            left, right = (np.where(leaf, own, nodes[name]).astype(np.int32) for name in ("left", "right"))
+            value = np.where(leaf, nodes["value"], 0.0)[:, None]
+            feature = nodes["feature_idx"].astype(np.int32)
+            weight = nodes["count"].astype(float)
+            depth = int(nodes["depth"].max())
+            parts.append(cls(np.zeros(1, np.int32), feature, nodes["num_threshold"], left, right, weight, value, depth))
+            missing_left.append(nodes["missing_go_to_left"].astype(bool))
+        return cls.concatenate(parts), float(np.ravel(model._baseline_prediction)[0]), np.concatenate(missing_left)
+
+    @classmethod
     def empty(cls, n_labels: int) -> "Trees":
         """Return no trees."""
         indices, floats = np.zeros(0, np.int32), np.zeros(0)
@@ -133,7 +156,7 @@ class Trees:
             nodes = children[2 * nodes + is_left]
         return nodes.T
 
-    def contributions(self, X: Any, weights: _Floats) -> Any:
+    def contributions(self, X: Any, weights: _Floats) -> Array:
         """Return the contributions of the features to the weighted sum of the scores of the labels of each sample.
 
         The contribution of a decision is the difference between the expected values of the child and of its parent, so

@@ -88,10 +88,10 @@ class HeldOut:
         """Distance of the samples."""
         return spacing(len(self.signs), MAX_SCORED)
 
-    def mean(self, scores: NDArray[Any]) -> float:
-        """Return the mean loss of scores."""
-        losses = self.loss(Labels(self.signs[:: self.step], SIGNS), scores[:: self.step])
-        return float(np.nanmean(losses))
+    def mean(self, scores: NDArray[Any], tested: NDArray[np.intp] | None = None) -> float:
+        """Return the mean loss of scores, of all samples or of those that are tested."""
+        rows: Any = slice(None, None, self.step) if tested is None else tested[tested % self.step == 0]
+        return float(np.nanmean(self.loss(Labels(self.signs[rows], SIGNS), scores[rows])))
 
     def significant_increase(self, scores: NDArray[Any], others: NDArray[Any], tested: NDArray[np.intp]) -> float:
         """Return how much higher the mean loss of scores is than that of others on some samples.
@@ -145,6 +145,7 @@ def search_path(
     *,
     start: int = 0,
     record: Callable[[Params, float], bool] | None = None,
+    enters: Callable[[NDArray[Any]], bool] | None = None,
 ) -> PathResult:
     """Return the setting with the lowest held-out loss, by hill climbing along a path.
 
@@ -170,6 +171,9 @@ def search_path(
     record : callable, optional
         Called with the parameters and the loss of each setting. If it returns True the search stops. The loss of a
         setting that was fitted to the first fold only is that of the best setting plus the difference on this fold.
+    enters : callable, optional
+        Called with the out-of-fold scores of the first fold of the setting `start`. If it returns False, nothing else
+        is fitted, and the result has no estimators.
 
     Returns
     -------
@@ -210,11 +214,14 @@ def search_path(
         for model in models:
             model.set_params(**params)
         fitted: list[Any] = []
-        if best.estimators and len(cross.folds) > 1:
+        if (best.estimators or enters is not None) and len(cross.folds) > 1:
             first = scored.part(slice(1))
+            tested = first.folds[0][1]
             fitted = fit_folds(first, models[:1], samples)
             scores = out_of_fold_scores(first, fitted, samples)
-            increase = held_out.significant_increase(scores, best.scores, first.folds[0][1])
+            if not best.estimators and enters is not None and not enters(scores):
+                return None, held_out.mean(scores, tested)
+            increase = held_out.significant_increase(scores, best.scores, tested) if best.estimators else 0.0
             if increase > 0:
                 return None, best.loss + increase
         rest = slice(len(fitted), None)
@@ -237,6 +244,8 @@ def search_path(
         return losses[index]
 
     evaluate(start)
+    if not best.estimators:
+        return best
     for step in (1, -1):
         index = start
         while evaluate(index + step) < losses[index]:
