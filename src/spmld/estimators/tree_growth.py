@@ -178,7 +178,7 @@ def _best_split(
 
 
 def as_integers(targets: _Floats) -> _Targets:
-    """Return targets as multiples of a power of two, the smallest for which sums and sums of squares are exact.
+    """Return integers in proportion to the targets, of which sums, and sums of squares of sums, are exact.
 
     Examples
     --------
@@ -187,12 +187,12 @@ def as_integers(targets: _Floats) -> _Targets:
     >>> as_integers(np.array([[0.5], [-1.0], [0.0]])).ravel()
     array([ 4096, -8192,     0], dtype=int32)
     """
-    sizes = np.abs(targets)
-    largest = sizes.max(initial=0.0)
+    largest = np.abs(targets).max(initial=0.0)
     if largest == 0:
         return np.zeros(targets.shape, np.int32)
-    unit = min(MAX_TARGET / largest, (MAX_SUM - targets.size) / sizes.sum())
-    return np.rint(targets * 2.0 ** np.floor(np.log2(unit))).astype(np.int32)
+    relative = targets / largest
+    relative *= min(MAX_TARGET, (MAX_SUM - targets.size) / np.abs(relative).sum())
+    return np.rint(relative).astype(np.int32)
 
 
 @cache
