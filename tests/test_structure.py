@@ -94,7 +94,7 @@ def calls():
     return found
 
 
-CALLBACKS = {"_fit", "_check_parameters"} | {"fit_samples", "_scores"} | {"value", "derivatives"}
+CALLBACKS = {"_fit", "_check_parameters"} | {"fit_samples", "_scores", "lowers_loss"} | {"value", "derivatives"}
 """Methods that are called up the layers: those of subclasses, of estimators in a cross-fit, and of losses."""
 
 

@@ -205,9 +205,18 @@ def search_path(
     held_out = HeldOut(samples.signs, loss)
     every = held_out.step == 1
     scored = cross if every else cross.testing(np.arange(samples.shape[0]) % held_out.step == 0)
+    first = scored.part(slice(1))
     losses: dict[int, float] = {}
     best = PathResult({}, np.empty(0), np.inf, [])
     stopped = False
+
+    def lost_loss(scores: NDArray[Any]) -> float | None:
+        """Return the loss of a setting that loses the race on the first fold, otherwise None."""
+        tested = first.folds[0][1]
+        if best.estimators:
+            increase = held_out.significant_increase(scores, best.scores, tested)
+            return best.loss + increase if increase > 0 else None
+        return None if enters is None or enters(scores) else held_out.mean(scores, tested)
 
     def fit(params: Params) -> tuple[NDArray[Any] | None, float]:
         """Cross-fit a setting, and return its scores, or None if it loses the race on the first fold, and its loss."""
@@ -215,15 +224,10 @@ def search_path(
             model.set_params(**params)
         fitted: list[Any] = []
         if (best.estimators or enters is not None) and len(cross.folds) > 1:
-            first = scored.part(slice(1))
-            tested = first.folds[0][1]
             fitted = fit_folds(first, models[:1], samples)
-            scores = out_of_fold_scores(first, fitted, samples)
-            if not best.estimators and enters is not None and not enters(scores):
-                return None, held_out.mean(scores, tested)
-            increase = held_out.significant_increase(scores, best.scores, tested) if best.estimators else 0.0
-            if increase > 0:
-                return None, best.loss + increase
+            lost = lost_loss(out_of_fold_scores(first, fitted, samples))
+            if lost is not None:
+                return None, lost
         rest = slice(len(fitted), None)
         fitted += fit_folds(cross.part(rest), models[rest], samples)
         scores = out_of_fold_scores(scored, fitted, samples)
@@ -252,8 +256,11 @@ def search_path(
             index += step
         if index != start:
             break
-    if every:
-        return best
+    return best if every else best._replace(scores=_scores_of_all(best.estimators, samples, cross))
+
+
+def _scores_of_all(estimators: Sequence[Any], samples: Samples, cross: CrossFit) -> NDArray[Any]:
+    """Return the out-of-fold scores of all samples by the fitted estimators of the folds."""
     labeled = [bool(samples.weights[train].any()) for train, _ in cross.folds]
-    fitted = [model if observed else None for model, observed in zip(best.estimators, labeled, strict=True)]
-    return best._replace(scores=out_of_fold_scores(cross, fitted, samples))
+    fitted = [model if observed else None for model, observed in zip(estimators, labeled, strict=True)]
+    return out_of_fold_scores(cross, fitted, samples)
