@@ -82,11 +82,12 @@ class HeldOut:
 
     signs: NDArray[np.int8]
     loss: SampleLoss
+    max_samples: int = MAX_SCORED
 
     @property
     def step(self) -> int:
         """Distance of the samples."""
-        return spacing(len(self.signs), MAX_SCORED)
+        return spacing(len(self.signs), self.max_samples)
 
     def mean(self, scores: NDArray[Any]) -> float:
         """Return the mean loss of scores."""
@@ -145,6 +146,7 @@ def search_path(
     *,
     start: int = 0,
     record: Callable[[Params, float], bool] | None = None,
+    max_scored: int = MAX_SCORED,
 ) -> PathResult:
     """Return the setting with the lowest held-out loss, by hill climbing along a path.
 
@@ -170,6 +172,8 @@ def search_path(
     record : callable, optional
         Called with the parameters and the loss of each setting. If it returns True the search stops. The loss of a
         setting that was fitted to the first fold only is that of the best setting plus the difference on this fold.
+    max_scored : int, default=20_000
+        Maximum number of samples of the losses.
 
     Returns
     -------
@@ -198,7 +202,7 @@ def search_path(
     {'C': 1.0}
     """
     models = list(estimators)
-    held_out = HeldOut(samples.signs, loss)
+    held_out = HeldOut(samples.signs, loss, max_scored)
     every = held_out.step == 1
     scored = cross if every else cross.testing(np.arange(samples.shape[0]) % held_out.step == 0)
     losses: dict[int, float] = {}
