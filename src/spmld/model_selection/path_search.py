@@ -209,35 +209,32 @@ def search_path(
     best = PathResult({}, np.empty(0), np.inf, [])
     stopped = False
 
-    def fit(params: Params) -> tuple[NDArray[Any] | None, float]:
-        """Cross-fit a setting, and return its scores, or None if it loses the race on the first fold, and its loss."""
-        for model in models:
-            model.set_params(**params)
-        fitted: list[Any] = []
-        if best.estimators and len(cross.folds) > 1:
-            first = scored.part(slice(1))
-            fitted = fit_folds(first, models[:1], samples)
-            scores = out_of_fold_scores(first, fitted, samples)
-            increase = held_out.significant_increase(scores, best.scores, first.folds[0][1])
-            if increase > 0:
-                return None, best.loss + increase
-        rest = slice(len(fitted), None)
-        fitted += fit_folds(cross.part(rest), models[rest], samples)
-        scores = out_of_fold_scores(scored, fitted, samples)
-        return scores, max(held_out.mean(scores), MIN_LOSS)
-
     def evaluate(index: int) -> float:
         """Return the loss of a setting of the path, which is infinite beyond the ends and after a stop."""
         nonlocal best, stopped
         if stopped or not 0 <= index < len(path):
             return np.inf
-        params = path[index]
-        scores, losses[index] = fit(params)
-        if scores is not None and losses[index] < best.loss:
-            # A later fit may change arrays of the estimators, from which all samples are scored at the end.
-            keep = copy if every else deepcopy
-            best = PathResult(params, scores, losses[index], [keep(model) for model in models])
-        stopped = record is not None and record(params, losses[index])
+        for model in models:
+            model.set_params(**path[index])
+        fitted: list[Any] = []
+        increase = 0.0
+        if best.estimators and len(cross.folds) > 1:  # the race on the first fold
+            first = scored.part(slice(1))
+            fitted = fit_folds(first, models[:1], samples)
+            scores = out_of_fold_scores(first, fitted, samples)
+            increase = held_out.significant_increase(scores, best.scores, first.folds[0][1])
+        if increase > 0:
+            losses[index] = best.loss + increase
+        else:
+            rest = slice(len(fitted), None)
+            fitted += fit_folds(cross.part(rest), models[rest], samples)
+            scores = out_of_fold_scores(scored, fitted, samples)
+            losses[index] = max(held_out.mean(scores), MIN_LOSS)
+            if losses[index] < best.loss:
+                # A later fit may change arrays of the estimators, from which all samples are scored at the end.
+                keep = copy if every else deepcopy
+                best = PathResult(path[index], scores, losses[index], [keep(model) for model in models])
+        stopped = record is not None and record(path[index], losses[index])
         return losses[index]
 
     evaluate(start)
