@@ -46,7 +46,7 @@ def modules_that_import(*names):
 
 
 def test_row_blocks_are_known_to_the_core_and_the_cluster_only():
-    assert {*modules_that_import("Engine", "Rows", "row_ranges")} == {"cluster/engine.py", "estimators/glocal.py"}
+    assert {*modules_that_import("Engine", "Rows", "row_ranges")} == {"cluster/engine.py"}
 
 
 def test_samples_have_one_carrier_and_folds_another():

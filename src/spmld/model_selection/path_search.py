@@ -82,11 +82,12 @@ class HeldOut:
 
     signs: NDArray[np.int8]
     loss: SampleLoss
+    max_samples: int = MAX_SCORED
 
     @property
     def step(self) -> int:
         """Distance of the samples."""
-        return spacing(len(self.signs), MAX_SCORED)
+        return spacing(len(self.signs), self.max_samples)
 
     def mean(self, scores: NDArray[Any], tested: NDArray[np.intp] | None = None) -> float:
         """Return the mean loss of scores, of all samples or of those that are tested."""
@@ -146,6 +147,7 @@ def search_path(
     start: int = 0,
     record: Callable[[Params, float], bool] | None = None,
     enters: Callable[[NDArray[Any]], bool] | None = None,
+    max_scored: int = MAX_SCORED,
 ) -> PathResult:
     """Return the setting with the lowest held-out loss, by hill climbing along a path.
 
@@ -174,6 +176,8 @@ def search_path(
     enters : callable, optional
         Called with the out-of-fold scores of the first fold of the setting `start`. If it returns False, nothing else
         is fitted, and the result has no estimators.
+    max_scored : int, default=20_000
+        Maximum number of samples of the losses.
 
     Returns
     -------
@@ -202,7 +206,7 @@ def search_path(
     {'C': 1.0}
     """
     models = list(estimators)
-    held_out = HeldOut(samples.signs, loss)
+    held_out = HeldOut(samples.signs, loss, max_scored)
     every = held_out.step == 1
     scored = cross if every else cross.testing(np.arange(samples.shape[0]) % held_out.step == 0)
     first = scored.part(slice(1))
@@ -238,13 +242,12 @@ def search_path(
         nonlocal best, stopped
         if stopped or not 0 <= index < len(path):
             return np.inf
-        params = path[index]
-        scores, losses[index] = fit(params)
+        scores, losses[index] = fit(path[index])
         if scores is not None and losses[index] < best.loss:
             # A later fit may change arrays of the estimators, from which all samples are scored at the end.
             keep = copy if every else deepcopy
-            best = PathResult(params, scores, losses[index], [keep(model) for model in models])
-        stopped = record is not None and record(params, losses[index])
+            best = PathResult(path[index], scores, losses[index], [keep(model) for model in models])
+        stopped = record is not None and record(path[index], losses[index])
         return losses[index]
 
     evaluate(start)
