@@ -39,6 +39,7 @@ SLOW = (
     "startup",
     "threads",
     "updates",
+    "views",
     "wrong_labels",
 )
 TOOLS = ("__main__", "peers", "ratios", "sizes")
