@@ -38,6 +38,7 @@ SLOW = (
     "review_page",
     "startup",
     "threads",
+    "trees",
     "updates",
     "views",
     "wrong_labels",

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from spmld._arrays import CACHE, Array, largest_value, row_slices
+from spmld.estimators.tree_growth import Nodes
 
 _Floats = NDArray[np.float64]
 _Indices = NDArray[np.int32]
@@ -63,6 +64,23 @@ class Trees:
         value = np.where(leaf[:, None], value, 0.0)
         weight = tree.weighted_n_node_samples.astype(float)
         return cls(np.zeros(1, np.int32), feature, tree.threshold, left, right, weight, value, int(tree.max_depth))
+
+    @classmethod
+    def from_nodes(cls, nodes: Nodes, value: NDArray[np.float32]) -> "Trees":
+        """Return a tree whose thresholds are cuts of codes."""
+        inner = nodes.left != np.arange(len(nodes.left))
+        left, right = nodes.left.astype(np.int32), (nodes.left + inner).astype(np.int32)
+        value = np.where(inner[:, None], np.float32(0), value)
+        return cls(
+            np.zeros(1, np.int32),
+            nodes.feature.astype(np.int32),
+            nodes.cut.astype(float),
+            left,
+            right,
+            nodes.sizes.astype(float),
+            value,
+            depth=nodes.depth,
+        )
 
     @classmethod
     def from_boosting(cls, model: Any) -> tuple["Trees", float, NDArray[np.bool_]]:
