@@ -40,6 +40,7 @@ SLOW = (
     "threads",
     "trees",
     "updates",
+    "views",
     "wrong_labels",
 )
 TOOLS = ("__main__", "peers", "ratios", "sizes")

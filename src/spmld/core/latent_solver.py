@@ -10,15 +10,17 @@ from typing import Any, NamedTuple
 from spmld._arrays import Array, namespace
 from spmld.core.bisection import Columns
 from spmld.core.iteration import Callback, Iterations, Record, Result
-from spmld.core.problem import Block, Problem, Rows, State
+from spmld.core.problem import Block, Problem, Rows, State, row_ranges
 from spmld.core.steps import EXTRAPOLATION_GROWTH, MAX_EXTRAPOLATION, BlockUpdate, UpdateU, UpdateV, UpdateW, UpdateZ
-from spmld.core.terms import Objective
+from spmld.core.terms import Correlation, Objective
 
 EXACT: tuple[BlockUpdate, ...] = (UpdateZ(), UpdateV(), UpdateU(), UpdateW())
 REDUCTION = 0.1
 """Factor by which a block update reduces the gradient of its block."""
 SMALL_OBJECTIVE = 1e-3
 """An objective below this fraction of its first value has converged if it changes by `tol` times that."""
+COMPLETION_TOL = 1e-6
+"""Tolerance of V for given U and W, which is cheap to compute accurately."""
 
 
 def exact_steps(tol: float | None, *, reproducible: bool = False) -> tuple[BlockUpdate, ...]:
@@ -98,6 +100,18 @@ def solve_spmld(
         small = tol is not None and change <= tol * max(abs(before), SMALL_OBJECTIVE * abs(initial))
         iterations.record(record, small and t > 1 and (paced.ended or record["mean_weight"] >= 1))
     return iterations.result(state)
+
+
+def solve_V(problem: Problem, objective: Objective, U: Array, b: Array, T: Array) -> Array:
+    """Return V for given U, b and T = X W, with weights 1 and without correlation: a convex problem."""
+    # The penalties of U and W are constants, relative to which changes would look small.
+    ridge = replace(objective.ridge, tU=0.0, tW=0.0)
+    objective = replace(objective, correlation=Correlation(), ridge=ridge)
+    blocks = [T[s, :] for s in row_ranges(problem.counts)]
+    rows = tuple(Rows(V=part, T=part, P=namespace(part).ones_like(part)) for part in blocks)
+    state = State(U=U, b=b, W=0 * T[:1, :], Z=U[None, :0, :], rows=rows)
+    steps = (UpdateV(tol=REDUCTION),)
+    return solve_spmld(problem, objective, state, steps, extrapolate=False, max_iter=20, tol=COMPLETION_TOL).state.V
 
 
 def update_P(

@@ -225,6 +225,16 @@ class State:
     """(g, l, r) correlation factors, unit rows."""
     rows: tuple[Rows, ...]
 
+    @property
+    def V(self) -> Array:
+        """V of all rows, if they are in memory."""
+        return namespace(self.U).concat([rows.V for rows in self.rows])
+
+    @property
+    def P(self) -> Array:
+        """P of all rows, if they are in memory."""
+        return namespace(self.U).concat([rows.P for rows in self.rows])
+
 
 @dataclass(frozen=True, eq=False)
 class Engine:

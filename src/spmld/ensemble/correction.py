@@ -108,7 +108,9 @@ class DependencyCorrection(Validated):
         weights = signs != 0 if entry_weight is None else np.where(signs != 0, entry_weight, 0.0)
         z = _label_values(scores, known)
         part = slice(None, None, -(-len(scores) // self.max_samples))
-        X, l = to_device(np.concatenate([z[part], scores[part]], axis=1), self.device), scores.shape[1]
+        l = scores.shape[1]
+        # Single precision is more accurate than the tolerance, and faster.
+        X = to_device(np.concatenate([z[part], scores[part]], axis=1, dtype=np.float32), self.device)
         group, dtype = np.zeros(X.shape[0], dtype=np.int8), numpy_dtype(X)
         problem = make_problem(X, move(signs[part], X), move_weights(weights[part], X), move(group, X), 1)
         design, start = OtherLabels(move(np.arange(l), X)), move(np.zeros((l + 1, l), dtype), X)

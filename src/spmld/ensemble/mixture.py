@@ -14,13 +14,13 @@ from spmld.ensemble.formula import MAX_CALIBRATED, Scores
 from spmld.model_selection.path_search import spacing
 from spmld.noise import PooledCalibration
 
-MAX_STEPS = 200
+_MAX_STEPS = 200
 """Maximum number of Newton steps for the weights, which take about twenty."""
-TOLERANCE = 1e-12
+_TOLERANCE = 1e-12
 """Decrease of the objective by a Newton step at which the weights have converged."""
-STEP_TO_BOUNDARY = 0.99
+_TO_BOUNDARY = 0.99
 """Largest fraction of the way to a weight of 0 in a step."""
-LOGISTIC = LOSSES["logistic"]
+_LOGISTIC = LOSSES["logistic"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -93,7 +93,7 @@ class ViewMixture(BaseEstimator):
         n = int(observed.any(axis=1).sum())
         values = stacking_weights(log_odds, positive, weights[observed], n)
         self.weights_ = dict(zip(scores, map(float, values), strict=True))
-        self.loss_ = float(_shares(weights[observed]) @ LOGISTIC.soft_value(positive, values @ log_odds))
+        self.loss_ = float(_shares(weights[observed]) @ _LOGISTIC.soft_value(positive, values @ log_odds))
         return self
 
     def combine(self, scores: Mapping[str, Scores]) -> Scores:
@@ -128,23 +128,23 @@ def stacking_weights(log_odds: Scores, positive: NDArray[np.bool_], entry_weight
     weights = np.full(n_views, 1 / n_views)
 
     def objective(w: Scores) -> float:
-        return float(share @ LOGISTIC.soft_value(positive, w @ log_odds) - barrier * np.log(w).sum())
+        return float(share @ _LOGISTIC.soft_value(positive, w @ log_odds) - barrier * np.log(w).sum())
 
     value = objective(weights)
     system = np.ones((n_views + 1, n_views + 1))  # of the step and the multiplier of the sum
     system[-1, -1] = 0
-    for _ in range(MAX_STEPS):
-        slope, curvature = LOGISTIC.soft_derivatives(positive, weights @ log_odds)
+    for _ in range(_MAX_STEPS):
+        slope, curvature = _LOGISTIC.soft_derivatives(positive, weights @ log_odds)
         gradient = log_odds @ (share * slope) - barrier / weights
         system[:-1, :-1] = (log_odds * (share * curvature)) @ log_odds.T + np.diag(barrier / weights**2)
         step = np.linalg.solve(system, np.append(-gradient, 0.0))[:-1]
         decrease = -float(gradient @ step)
-        if decrease <= TOLERANCE:
+        if decrease <= _TOLERANCE:
             break
         shrinking = step < 0
         largest = np.min(-weights[shrinking] / step[shrinking]) if shrinking.any() else np.inf
-        length = min(1.0, STEP_TO_BOUNDARY * largest)
-        while (new := objective(weights + length * step)) > value and length * decrease > TOLERANCE:
+        length = min(1.0, _TO_BOUNDARY * largest)
+        while (new := objective(weights + length * step)) > value and length * decrease > _TOLERANCE:
             length /= 2
         weights = weights + length * step
         value = new

@@ -277,7 +277,9 @@ def make_views(
     return {view.name: view for view in chosen}
 
 
-def uses_graph(n_features: int, n_labels: int, n_values: int, observed_fraction: float) -> bool:
+def uses_graph(
+    n_features: int, n_labels: int, n_values: int, observed_fraction: float, max_product: int = MAX_PRODUCT
+) -> bool:
     """Return whether the logistic views use the label graph.
 
     The product of the coefficients and the graph takes d l^2 multiplications. With the graph, a fit evaluates all
@@ -291,6 +293,8 @@ def uses_graph(n_features: int, n_labels: int, n_values: int, observed_fraction:
         Number of stored values of X.
     observed_fraction : float
         Fraction of the entries that are observed.
+    max_product : int, default=10**9
+        Maximum number of multiplications.
 
     Examples
     --------
@@ -299,7 +303,7 @@ def uses_graph(n_features: int, n_labels: int, n_values: int, observed_fraction:
     True
     """
     few = observed_fraction < 0.1
-    return n_features * n_labels**2 <= MAX_PRODUCT and not (few and n_values * n_labels > MAX_PRODUCT)
+    return n_features * n_labels**2 <= max_product and not (few and n_values * n_labels > max_product)
 
 
 def default_views(samples: Samples, max_cost: float) -> tuple[str, ...]:

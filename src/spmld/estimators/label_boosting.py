@@ -99,11 +99,15 @@ class LabelBoosting(MultiLabelEstimator):
         X = dense_features(features_to_numpy(samples.X), type(self).__name__)
         check_single_precision(X)
         X = X.astype(np.float32, copy=False)
+        ordered = np.sort(X, axis=0)
 
         def fit_trees(signs: NDArray[np.int8], weight: _Floats) -> tuple[Trees, float | None]:
             with one_openmp_thread():
                 fitted = fit_label(boosting, X, signs, weight)
-            return (Trees.empty(1), None) if fitted is None else Trees.from_boosting(fitted)[:2]
+            if fitted is None:
+                return Trees.empty(1), None
+            trees, intercept, _ = Trees.from_boosting(fitted)
+            return trees.between(ordered), intercept
 
         with thread_map(self.n_jobs) as over:
             fits = list(over(fit_trees, samples.signs.T, samples.weights.T))

@@ -11,7 +11,7 @@ from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from spmld._arrays import Array, move, to_numpy
+from spmld._arrays import Array, move
 from spmld._response import label_scores
 from spmld._validation import MAX_SEED, HasMethods, NonNegative, PositiveInt, RandomState
 from spmld.core.iteration import Iterations, Status
@@ -27,7 +27,7 @@ from spmld.model_selection.cross_fitting import cross_fit
 from spmld.model_selection.folds import Fold, make_folds
 from spmld.model_selection.samples import Samples
 from spmld.pacing import HardPacing, PacingRule, QuantileSchedule
-from spmld.pacing.groups import gather, group_positions, polarity_index, scatter
+from spmld.pacing.groups import entry_groups, gather, group_positions, scatter
 
 
 @dataclass(eq=False, repr=False)
@@ -267,29 +267,6 @@ def scores_from(estimator: Any, X: Any, n_labels: int) -> NDArray[Any]:
     if hasattr(estimator, "decision_function"):
         return label_scores(estimator, X, "decision_function", SIGNS, n_labels)
     return log_odds(label_scores(estimator, X, "predict_proba", SIGNS, n_labels))
-
-
-def entry_groups(groups: str, labels: Labels, pacing_groups: Any = None) -> tuple[NDArray[np.int64], int]:
-    """Return the group of each entry, -1 for missing labels, and the number of groups."""
-    n, l = labels.signs.shape
-    if pacing_groups is not None:
-        index = np.broadcast_to(_group_indices(pacing_groups, n, l), (n, l))
-    elif groups == "label_polarity":
-        return polarity_index(labels.signs), 2 * l
-    else:
-        index = np.broadcast_to(np.arange(l) if groups == "label" else 0, (n, l))
-    return np.where(labels.observed, index, -1), int(index.max()) + 1
-
-
-def _group_indices(groups: Any, n: int, l: int) -> NDArray[np.int64]:
-    """Return the indices of user-defined groups, of shape (n, 1) or (n, l)."""
-    values = np.asarray(to_numpy(groups))
-    if values.shape not in ((n,), (n, l)):
-        raise ValueError(f"pacing_groups must have shape {(n,)} or {(n, l)}, got {values.shape}")
-    try:
-        return np.unique(values, return_inverse=True)[1].reshape(n, -1)
-    except TypeError as error:
-        raise ValueError(f"pacing_groups must contain values of one type: {error}") from None
 
 
 def mean_weights(P: NDArray[Any], labels: Labels) -> dict[str, Any]:

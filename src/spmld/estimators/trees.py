@@ -1,7 +1,7 @@
 """Regression trees as arrays: evaluation, contributions of features, and concatenation."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -124,6 +124,21 @@ class Trees:
             for name in ("feature", "threshold", "weight", "value")
         }
         return Trees(**shifted, **others, depth=max(part.depth for part in parts))
+
+    def between(self, ordered: NDArray[np.float32]) -> "Trees":
+        """Return the trees with thresholds halfway between sorted values of each feature, for the same decisions.
+
+        The value of a sample may be a threshold, where rounding errors would change a decision.
+        """
+        threshold = self.threshold.copy()
+        order = np.argsort(self.feature, kind="stable")
+        features, starts = np.unique(self.feature[order], return_index=True)
+        for j, nodes in zip(features, np.split(order, starts[1:]), strict=True):
+            values = ordered[:, j].astype(float)
+            above = np.searchsorted(values, threshold[nodes], side="right")
+            inner = (above > 0) & (above < len(values))
+            threshold[nodes[inner]] = (values[above[inner] - 1] + values[above[inner]]) / 2
+        return replace(self, threshold=threshold)
 
     def first(self, n_trees: int) -> "Trees":
         """Return the first trees."""

@@ -20,7 +20,7 @@ MAX_PRIOR_STEPS = 100
 """Maximum number of steps for the variances in each of them."""
 PRIOR_TOLERANCE = 1e-3
 """Relative change of the variances at which they stop."""
-TINY = 1e-12
+_NEGLIGIBLE = 1e-12
 """Information that is negligible, and the least variance."""
 MAX_STEPS = 100
 """Maximum number of Newton steps."""
@@ -260,12 +260,14 @@ def _fit_prior(lines: _Floats, prior: _Prior, gradient: _Floats, hessian: _Float
         determined = identity - covariance * precision
         estimates = (covariance @ linear[:, :, None])[:, :, 0]
         # The mean does not move where no label has information.
-        mean = np.linalg.solve(determined.sum(axis=0) + TINY * identity, estimates.sum(axis=0) + TINY * mean)
+        mean = np.linalg.solve(
+            determined.sum(axis=0) + _NEGLIGIBLE * identity, estimates.sum(axis=0) + _NEGLIGIBLE * mean
+        )
         effects = estimates + covariance @ (precision * mean) - mean
         n_effective = np.diagonal(determined.sum(axis=0))
-        variance = ((effects**2).sum(axis=0) + TINY / precision) / (n_effective + TINY)
+        variance = ((effects**2).sum(axis=0) + _NEGLIGIBLE / precision) / (n_effective + _NEGLIGIBLE)
         change = np.abs(precision * variance - 1) * (n_effective > PRIOR_TOLERANCE)  # no effect is left otherwise
-        precision = 1 / np.maximum(variance, TINY)
+        precision = 1 / np.maximum(variance, _NEGLIGIBLE)
         if change.max() < PRIOR_TOLERANCE:
             break
     return _Prior(mean, precision)
