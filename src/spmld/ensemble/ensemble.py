@@ -13,11 +13,12 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from spmld._arrays import arrays_to_numpy, contiguous, move, namespace, on_accelerator, to_device
+from spmld._arrays import contiguous, move, namespace, on_accelerator, to_device
 from spmld._threads import Map, thread_map
 from spmld._validation import Fraction, NonNegative, PositiveInt, RandomState, Rate, UnitInterval
 from spmld.cluster.samples import ClusterSamples
 from spmld.core.losses import logistic
+from spmld.ensemble.all_rows import divide, fit_all_rows, fit_held_out, in_memory, spread
 from spmld.ensemble.correction import ScoreCorrection, calibrated_rows, learned_entries
 from spmld.ensemble.formula import MAX_CALIBRATED, EnsembleFormula, ViewMixture, ViewTerm, view_weights
 from spmld.ensemble.trimming import Trimming, check_keep_fraction, choose_trimming
@@ -42,7 +43,7 @@ from spmld.estimators.noise_scores import MAX_SEED, default_boosting, fit_noise_
 from spmld.estimators.progress import report_progress
 from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS
-from spmld.model_selection.cross_fitting import CrossFit, fit_samples
+from spmld.model_selection.cross_fitting import CrossFit
 from spmld.model_selection.folds import split_samples
 from spmld.model_selection.path_search import HeldOutLoss, PathResult, spacing
 from spmld.model_selection.samples import Samples
@@ -50,9 +51,6 @@ from spmld.model_selection.thresholds import DecisionOption, DecisionRule, label
 from spmld.monitoring.reference import make_reference
 from spmld.noise import estimate_noise
 from spmld.noise.estimate import with_given_rates
-
-MAX_SEARCHED = 20_000
-"""Maximum number of samples of a Dask collection on which settings are searched."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -227,6 +225,7 @@ class SelfPacedEnsemble(MultiLabelEstimator):
     keep_data: bool = False
     cv: Any = 3
     identical_samples: Literal["auto", "together", "apart"] = "auto"
+    max_search_samples: PositiveInt | None = 20_000
     scoring: str = "ranking_loss"
     n_jobs: int | None = None
     device: str | None = None
@@ -315,14 +314,15 @@ class SelfPacedEnsemble(MultiLabelEstimator):
     def _fit(self, samples: Samples | ClusterSamples) -> None:
         label_decisions(self.decision, samples.shape[2], samples.labels.names)
         samples = replace(samples, labels=replace(samples.labels, classes=SIGNS, one_dimensional=False))
-        searched = samples if isinstance(samples, Samples) else samples.sample(MAX_SEARCHED)
-        searched = replace(searched, X=self._to_device(searched.X), feature_names=None)
         rng = check_random_state(self.random_state)
+        division = divide(samples, self.max_search_samples, self.cv, self.identical_samples, rng)
+        searched = in_memory(samples, division.searched)
+        searched = replace(searched, X=self._to_device(searched.X), feature_names=None)
         views = self._choose_views(searched)
         self.transformers_, features = fit_transformers(views, searched, rng)
         views = {name: view.with_seed(rng).with_params(device=self.device) for name, view in views.items()}
         folds, self.n_repeated_samples_, self.identical_together_ = split_samples(
-            self.cv, searched, rng.randint(MAX_SEED), self.identical_samples
+            division.cv, searched, rng.randint(MAX_SEED), division.identical_samples
         )
         check_keep_fraction(self.keep_fraction, len(folds))
         n_jobs = effective_n_jobs(self.n_jobs)
@@ -340,11 +340,14 @@ class SelfPacedEnsemble(MultiLabelEstimator):
             noisy = self.likelihood_rates_.any()
             trimming = choose_trimming(results, features, cross, loss, self.keep_fraction, costly=costly, noisy=noisy)
             self._seed = rng.randint(MAX_SEED)
-            self._fit_formula(self._in_likelihood(searched), features, cross, results, trimming, over_views)
+            if division.is_partial:
+                fit_all_rows(self, samples, division, views, features, cross, results, trimming, over_views)
+            else:
+                self._fit_formula(self._in_likelihood(searched), features, cross, results, trimming, over_views)
+                self.training_data_ = KeptData.from_fit(searched, cross, results, trimming) if self.keep_data else None
         self.params_ = {name: result.params for name, result in results.items()}
-        self.training_data_ = KeptData.from_fit(searched, cross, results, trimming) if self.keep_data else None
-        if isinstance(samples, ClusterSamples):
-            self._fit_on_cluster(samples)
+        self.search_samples_ = division.searched
+        self.held_out_samples_ = division.held_out
 
     def _choose_views(self, samples: Samples) -> dict[str, View]:
         """Return the views that suit the size of the data."""
@@ -422,10 +425,33 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         self.self_paced_weights_ = trimming.kept.astype(float)
         self.estimators_, scores = fit_views(results, features, cross, trimming, over_views, start)
         self.view_weights_ = view_weights({name: result.loss for name, result in results.items()})
+        learned = learned_entries(samples.signs, cross)
+        tested = np.flatnonzero(cross.number >= 0)
+        if len(tested) < len(learned):
+            models = {name: result.estimators[0] for name, result in results.items()}
+            scores = {name: of_view[tested] for name, of_view in scores.items()}
+            fit_held_out(self, samples.rows(tested), models, scores, learned[tested], cross.over)
+            self.out_of_fold_scores_ = spread(self.out_of_fold_scores_, tested, len(learned))
+            return
+        self._fit_correction(samples, scores, cross, learned, rng)
+        # The samples of a fold are not random if identical samples, or those of a group, are in the same fold.
+        left_out = rng.permutation(len(learned)) % len(cross.folds) == 0
+        coef = fit_linear_part(results, features, self.transformers_, left_out)
+        if coef is not None:
+            summarized = slice(None, None, spacing(len(learned), MAX_CALIBRATED))  # more would change little
+            self._summarize(samples.rows(summarized), learned[summarized], coef, left_out[summarized])
+
+    def _fit_correction(
+        self,
+        samples: Samples,
+        scores: Mapping[str, NDArray[Any]],
+        cross: CrossFit,
+        learned: NDArray[np.bool_],
+        rng: np.random.RandomState,
+    ) -> None:
+        """Calibrate, weigh and correct the out-of-fold scores of the views, and forget the last summary."""
         self.mixture_ = ViewMixture(weights=self.view_weights_).fit(scores, samples.signs, samples.weights, cross.over)
         mixed = self.mixture_.combine(scores)
-        known = np.where(np.isnan(self.class_prior_), samples.signs, samples.signs > 0)  # no weak negatives
-        learned = learned_entries(samples.signs, cross)
         rows = calibrated_rows(samples)
         self.correction_ = ScoreCorrection(
             dependency_weight=self.dependency_weight,
@@ -440,29 +466,25 @@ class SelfPacedEnsemble(MultiLabelEstimator):
             samples.weights[rows],
             CrossFit.of(cross.number[rows], cross.over),
             learned[rows],
-            known=Labels(known[rows], SIGNS),
+            known=Labels(self._known_signs(samples)[rows], SIGNS),
             rates=self.likelihood_rates_,
         )
         self.label_dependencies_ = self.correction_.dependency_.label_dependencies_
-        self.out_of_fold_scores_ = self.correction_.formula_.apply(mixed)
+        self.out_of_fold_scores_: NDArray[np.float64] = self.correction_.formula_.apply(mixed)
         # With many samples, the corrections and calibrations are fitted to these only.
         self.out_of_fold_scores_[rows] = self.correction_.held_out_scores_
         self.__dict__.pop("reference_", None)
-        # The samples of a fold are not random if identical samples, or those of a group, are in the same fold.
-        left_out = rng.permutation(len(mixed)) % len(cross.folds) == 0
-        coef = fit_linear_part(results, features, self.transformers_, left_out)
-        if coef is not None:
-            summarized = slice(None, None, spacing(len(mixed), MAX_CALIBRATED))  # more would change little
-            labels = Labels((known * learned)[summarized].astype(np.int8), SIGNS)
-            self.reference_ = make_reference(samples.X[summarized], labels, coef=coef, held_out=left_out[summarized])
 
-    def _fit_on_cluster(self, samples: ClusterSamples) -> None:
-        """Fit the views that accept Dask collections to all samples, with the settings that were found on a sample."""
-        views = self._make_views(VIEWS)
-        for name, fitted in self.estimators_.items():
-            if getattr(fitted, "fits_collections", False):
-                features = samples.transformed(self.transformers_[name], views[name].dtype)
-                self.estimators_[name] = arrays_to_numpy(fit_samples(clone(fitted), features))
+    def _known_signs(self, samples: Samples) -> NDArray[np.int8]:
+        """Return the observed labels, without weak negatives."""
+        return np.where(np.isnan(self.class_prior_), samples.signs, samples.signs > 0)
+
+    def _summarize(
+        self, samples: Samples, learned: NDArray[np.bool_], coef: NDArray[Any], left_out: NDArray[np.bool_]
+    ) -> None:
+        """Set the reference for monitoring, with the coefficients of a linear view that has not seen some samples."""
+        labels = Labels((self._known_signs(samples) * learned).astype(np.int8), SIGNS)
+        self.reference_ = make_reference(samples.X, labels, coef=coef, held_out=left_out)
 
     def _scores(self, X: Any) -> Any:
         formula = self.formula_

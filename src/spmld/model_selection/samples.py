@@ -10,7 +10,17 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from spmld._arrays import count_nonzero, largest_value, move, n_values, namespace, numpy_dtype, to_device, to_numpy
+from spmld._arrays import (
+    count_nonzero,
+    in_precision,
+    largest_value,
+    move,
+    n_values,
+    namespace,
+    numpy_dtype,
+    to_device,
+    to_numpy,
+)
 from spmld.core.problem import Engine, Problem, make_problem
 from spmld.core.scaling import scale
 from spmld.labels import Labels
@@ -135,6 +145,10 @@ class Samples:
     def scaled(self, mean: Any, factor: Any) -> "Samples":
         """Return the samples with the features minus their means, times their factors."""
         return replace(self, X=scale(self.X, mean, factor))
+
+    def transformed(self, transformer: Any, dtype: str | None = None) -> "Samples":
+        """Return the samples with the features of a fitted transformer, in the precision `dtype` if given."""
+        return replace(self, X=in_precision(transformer.transform(self.X), dtype))
 
     def sample_features(self, rows: NDArray[np.intp]) -> Any:
         """Return the features of some samples."""
