@@ -236,7 +236,7 @@ class Judge(NamedTuple):
     estimator: Any
     limits: NDArray[np.float64]
 
-    def weights(
+    def weigh(
         self, X: Any, signs: NDArray[np.int8], weights: NDArray[Any], rows: NDArray[np.intp], kept: NDArray[np.bool_]
     ) -> NDArray[Any]:
         """Return the weights of the entries, 0 for hard ones; which entries are kept in some rows is given."""
@@ -246,19 +246,30 @@ class Judge(NamedTuple):
         return weights * easy
 
 
-def trim_all(samples: Any, searched: NDArray[np.intp], kept: NDArray[np.bool_], judge: Judge) -> Any:
-    """Return the samples with weights of 0 for hard entries; which entries of the searched samples are kept is given.
+def trim_all(
+    samples: Any,
+    division: Division,
+    views: Mapping[str, View],
+    transformers: Mapping[str, Any],
+    searched: Mapping[str, Samples],
+    results: Mapping[str, PathResult],
+    trimming: Trimming,
+) -> Any:
+    """Return the samples with weights of 0 for trimmed entries.
 
-    The other samples are judged by a model of the first fold, with the limits of the searched samples, because the
-    losses of both are those of models that have not seen them.
+    Samples that were not searched are judged by the best view of the first fold, with the limits of the searched
+    samples, because the losses of both are those of models that have not seen them.
     """
+    if trimming.keep_fraction == 1:
+        return samples
+    best = min(results, key=lambda name: results[name].loss)
+    limits = loss_limits(results[best].scores, searched[best].signs, trimming.keep_fraction)
+    judge = Judge(views[best], transformers[best], results[best].estimators[0], limits)
     if isinstance(samples, ClusterSamples):
-        rows = locate(samples.counts, searched)
-        parts = np.split(kept, np.cumsum([len(part) for part in rows])[:-1])
-        return samples.weighted(
-            samples.engine.map(judge.weights, samples.X, samples.signs, samples.weights, rows, parts)
-        )
-    weights = judge.weights(samples.X, samples.signs, samples.weights, searched, kept)
+        rows = locate(samples.counts, division.searched)
+        kept = np.split(trimming.kept, np.cumsum([len(part) for part in rows])[:-1])
+        return samples.weighted(samples.engine.map(judge.weigh, samples.X, samples.signs, samples.weights, rows, kept))
+    weights = judge.weigh(samples.X, samples.signs, samples.weights, division.searched, trimming.kept)
     trusted = samples.labels.trusted
     return samples.weighted(weights if trusted is None else np.where(trusted, samples.weights, weights))
 
@@ -277,17 +288,13 @@ def fit_all_rows(
     """Fit the views of an ensemble to all samples but the held-out ones, and the rest of the formula to these.
 
     Views that cannot be fitted to Dask collections are fitted to the `searched` samples, which have the features of
-    each view. Where samples are neither fitted nor held out, all of them are fitted once more.
+    each view. Where some samples are neither fitted nor held out, all of them are fitted once more.
     """
-    transformers = ensemble.transformers_
+    transformers, n = ensemble.transformers_, samples.shape[0]
     if isinstance(samples, Samples):
         samples = replace(samples, X=ensemble._to_device(samples.X))
-    known = trimmed = ensemble._in_likelihood(samples)
-    if trimming.keep_fraction < 1:
-        best = min(results, key=lambda name: results[name].loss)
-        limits = loss_limits(results[best].scores, searched[best].signs, trimming.keep_fraction)
-        judge = Judge(views[best], transformers[best], results[best].estimators[0], limits)
-        trimmed = trim_all(known, division.searched, trimming.kept, judge)
+    observed = ensemble._in_likelihood(samples)
+    trimmed = trim_all(observed, division, views, transformers, searched, results, trimming)
 
     def fit(training: Samples | ClusterSamples, models: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
         """Return the estimators of the views, fitted to samples, which start from models with their parameters."""
@@ -306,35 +313,41 @@ def fit_all_rows(
 
     models = fit(trimmed.rows(division.fitted), {name: result.estimators for name, result in results.items()})
     ensemble.estimators_ = models
-    if len(division.fitted) + len(division.held_out) < samples.shape[0]:
+    if len(division.fitted) + len(division.held_out) < n:
         ensemble.estimators_ = fit(trimmed, {name: [model] for name, model in models.items()})
-    ensemble.keep_fraction_ = trimming.keep_fraction
-    ensemble.view_weights_ = view_weights({name: result.loss for name, result in results.items()})
-    ensemble.n_repeated_samples_ = division.n_repeated
-    ensemble.identical_together_ = division.identical_samples == "together"
-    held_out = in_memory(known, division.held_out)
+    held_out = in_memory(observed, division.held_out)
     scores = {
         name: to_numpy(model.decision_function(held_out.transformed(transformers[name], views[name].dtype).X))
         for name, model in models.items()
     }
-    fit_held_out(ensemble, held_out, models, scores, np.tile(division.learned, (len(held_out.signs), 1)), cross.over)
+    ensemble.keep_fraction_ = trimming.keep_fraction
+    ensemble.view_weights_ = view_weights({name: result.loss for name, result in results.items()})
+    ensemble.n_repeated_samples_ = division.n_repeated
+    ensemble.identical_together_ = division.identical_samples == "together"
+    learned = np.tile(division.learned, (len(division.held_out), 1))
+    ensemble.out_of_fold_scores_ = fit_held_out(ensemble, held_out, models, scores, learned, cross.over)
     ensemble.self_paced_weights_ = trimming.kept.astype(float)
-    ensemble.training_data_ = None
     if isinstance(samples, Samples):
-        n = samples.shape[0]
         ensemble.out_of_fold_scores_ = spread(ensemble.out_of_fold_scores_, division.held_out, n)
-        kept = trimmed.labels.observed
-        ensemble.self_paced_weights_ = kept.astype(float)
+        ensemble.self_paced_weights_ = trimmed.labels.observed.astype(float)
         if ensemble.keep_data:
-            fold = np.zeros(n, dtype=np.int16)
-            fold[division.fitted] = -1
-            of_views = {
-                name: result._replace(estimators=[models[name]], scores=np.empty(0)) for name, result in results.items()
-            }
-            weights = [kept.astype(float)] if trimming.keep_fraction < 1 else None
-            ensemble.training_data_ = KeptData.from_fit(
-                samples, CrossFit.of(fold), of_views, Trimming(trimming.keep_fraction, kept, weights)
-            )
+            ensemble.training_data_ = _kept_data(samples, division, results, models, trimmed.labels.observed)
+
+
+def _kept_data(
+    samples: Samples,
+    division: Division,
+    results: Mapping[str, PathResult],
+    models: Mapping[str, Any],
+    kept: NDArray[np.bool_],
+) -> KeptData:
+    """Return the data of a fit of which a single fold tests the samples that are not fitted."""
+    fold = np.zeros(len(kept), dtype=np.int16)
+    fold[division.fitted] = -1
+    trimmed = (kept != samples.labels.observed).any()
+    of_views = {name: result._replace(estimators=[models[name]]) for name, result in results.items()}
+    trimming = Trimming(1.0, kept, [kept.astype(float)] if trimmed else None)
+    return KeptData.from_fit(samples, CrossFit.of(fold), of_views, trimming)
 
 
 def fit_held_out(
@@ -344,8 +357,8 @@ def fit_held_out(
     scores: Mapping[str, NDArray[Any]],
     learned: NDArray[np.bool_],
     over: Map = map,
-) -> None:
-    """Fit calibrations, correction and decisions of an ensemble to samples that its views have not seen.
+) -> NDArray[np.float64]:
+    """Fit calibrations, correction and decisions to samples that the views have not seen, and return their scores.
 
     The correction is cross-fitted in folds of these samples, and new data are compared to them in monitoring.
     """
@@ -353,9 +366,12 @@ def fit_held_out(
     n_folds = int(ensemble.cv) if isinstance(ensemble.cv, Integral) else N_FOLDS
     identical = "together" if ensemble.identical_together_ else "apart"
     folds, _, _ = split_samples(n_folds, samples, rng.randint(MAX_SEED), identical)
-    ensemble._fit_correction(samples, scores, CrossFit(folds, len(learned), over), learned, rng)
-    for name, transformer in ensemble.transformers_.items():
-        coef = original_coefficients(transformer, models[name])
-        if coef is not None:
-            return ensemble._summarize(samples, learned, coef, np.ones(len(learned), dtype=bool))
-    return None
+    corrected: NDArray[np.float64] = ensemble._fit_correction(
+        samples, scores, CrossFit(folds, len(learned), over), learned, rng
+    )
+    transformers = ensemble.transformers_
+    coefficients = (original_coefficients(transformers[name], model) for name, model in models.items())
+    coef = next((values for values in coefficients if values is not None), None)
+    if coef is not None:
+        ensemble._summarize(samples, learned, coef, np.ones(len(learned), dtype=bool))
+    return corrected

@@ -340,11 +340,13 @@ class SelfPacedEnsemble(MultiLabelEstimator):
             noisy = self.likelihood_rates_.any()
             trimming = choose_trimming(results, features, cross, loss, self.keep_fraction, costly=costly, noisy=noisy)
             self._seed = rng.randint(MAX_SEED)
+            self.training_data_ = None
             if division.is_partial:
                 fit_all_rows(self, samples, division, views, features, cross, results, trimming, over_views)
             else:
                 self._fit_formula(self._in_likelihood(searched), features, cross, results, trimming, over_views)
-                self.training_data_ = KeptData.from_fit(searched, cross, results, trimming) if self.keep_data else None
+                if self.keep_data:
+                    self.training_data_ = KeptData.from_fit(searched, cross, results, trimming)
         self.params_ = {name: result.params for name, result in results.items()}
         self.search_samples_ = division.searched
         self.held_out_samples_ = division.held_out
@@ -430,10 +432,10 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         if len(tested) < len(learned):
             models = {name: result.estimators[0] for name, result in results.items()}
             scores = {name: of_view[tested] for name, of_view in scores.items()}
-            fit_held_out(self, samples.rows(tested), models, scores, learned[tested], cross.over)
-            self.out_of_fold_scores_ = spread(self.out_of_fold_scores_, tested, len(learned))
+            held_out_scores = fit_held_out(self, samples.rows(tested), models, scores, learned[tested], cross.over)
+            self.out_of_fold_scores_ = spread(held_out_scores, tested, len(learned))
             return
-        self._fit_correction(samples, scores, cross, learned, rng)
+        self.out_of_fold_scores_ = self._fit_correction(samples, scores, cross, learned, rng)
         # The samples of a fold are not random if identical samples, or those of a group, are in the same fold.
         left_out = rng.permutation(len(learned)) % len(cross.folds) == 0
         coef = fit_linear_part(results, features, self.transformers_, left_out)
@@ -448,8 +450,8 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         cross: CrossFit,
         learned: NDArray[np.bool_],
         rng: np.random.RandomState,
-    ) -> None:
-        """Calibrate, weigh and correct the out-of-fold scores of the views, and forget the last summary."""
+    ) -> NDArray[np.float64]:
+        """Calibrate and correct the out-of-fold scores of the views, forget the last summary, and return the scores."""
         self.mixture_ = ViewMixture(weights=self.view_weights_).fit(scores, samples.signs, samples.weights, cross.over)
         mixed = self.mixture_.combine(scores)
         rows = calibrated_rows(samples)
@@ -470,10 +472,11 @@ class SelfPacedEnsemble(MultiLabelEstimator):
             rates=self.likelihood_rates_,
         )
         self.label_dependencies_ = self.correction_.dependency_.label_dependencies_
-        self.out_of_fold_scores_: NDArray[np.float64] = self.correction_.formula_.apply(mixed)
-        # With many samples, the corrections and calibrations are fitted to these only.
-        self.out_of_fold_scores_[rows] = self.correction_.held_out_scores_
         self.__dict__.pop("reference_", None)
+        corrected = self.correction_.formula_.apply(mixed)
+        # With many samples, the corrections and calibrations are fitted to these only.
+        corrected[rows] = self.correction_.held_out_scores_
+        return corrected
 
     def _known_signs(self, samples: Samples) -> NDArray[np.int8]:
         """Return the observed labels, without weak negatives."""
