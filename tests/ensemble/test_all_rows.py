@@ -4,10 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.model_selection import KFold
+from sklearn.naive_bayes import GaussianNB
 
 import spmld
-from spmld import HierarchicalClassifier, MaskedRidge, SelfPacedEnsemble
+from spmld import HierarchicalClassifier, MaskedRidge, PerLabelClassifier, SelfPacedEnsemble
 from spmld.audit import find_label_issues
 from spmld.core.losses import logistic
 from spmld.datasets import make_planted
@@ -110,22 +112,33 @@ def test_folds_of_all_samples_are_kept_in_the_search_and_in_the_division():
     assert len(fitted(cv=KFold(5)).held_out_samples_) == 120
 
 
-def test_views_are_fitted_to_all_samples_that_are_not_held_out():
-    model = fitted(views=[exact_ridge()], keep_fraction=1.0)
+def test_views_that_start_from_their_last_fit_are_fitted_to_all_samples():
+    model = fitted(views=[exact_ridge()], keep_fraction=1.0, keep_data=True)
+    scaled, exact = model.transformers_["exact"].transform(X), MaskedRidge(alpha=3.0, tol=1e-10)
     rest = np.setdiff1d(EVERY, model.held_out_samples_)
-    scaled = model.transformers_["exact"].transform(X)
-    expected = MaskedRidge(alpha=3.0, tol=1e-10).fit(scaled[rest], Y[rest])
-    np.testing.assert_allclose(model.estimators_["exact"].coef_, expected.coef_, atol=1e-7)
+    (held_out,) = model.training_data_.estimators["exact"]
+    np.testing.assert_allclose(held_out.coef_, clone(exact).fit(scaled[rest], Y[rest]).coef_, atol=1e-7)
+    np.testing.assert_allclose(model.estimators_["exact"].coef_, exact.fit(scaled, Y).coef_, atol=1e-7)
     scaler = FeatureScaler().fit(X[model.search_samples_])
     np.testing.assert_array_equal(model.transformers_["exact"].mean_, scaler.mean_)
+
+
+def test_other_views_are_fitted_to_all_samples_that_are_not_held_out():
+    view = View("bayes", FeatureScaler(), PerLabelClassifier(GaussianNB()))
+    model = fitted(views=[view], keep_fraction=1.0)
+    rest = np.setdiff1d(EVERY, model.held_out_samples_)
+    scaled = model.transformers_["bayes"].transform(X)
+    expected = clone(view.estimator).fit(scaled[rest], Y[rest]).decision_function(scaled)
+    np.testing.assert_allclose(model.estimators_["bayes"].decision_function(scaled), expected)
 
 
 def test_trees_of_all_samples_are_grown_from_all_samples(monkeypatch):
     from spmld.ensemble import views
 
     monkeypatch.setattr(views, "MAX_TREE_SAMPLES", 100)
-    model = fitted(views=("boosting",), n_trees=(20,))
-    assert model.estimators_["boosting"].max_samples is None
+    trees = fitted(views=("boosting",), n_trees=(20,)).estimators_["boosting"]
+    assert trees.max_samples is None
+    assert not trees.keep_decisions
 
 
 def test_held_out_samples_have_the_scores_of_the_model_up_to_their_own_labels(model):
@@ -165,7 +178,7 @@ def test_trimming_judges_all_samples_by_models_that_have_not_seen_them():
     assert 1 - weights[flipped].mean() > 3 * (1 - weights[observed & ~flipped].mean())
     trusted = np.arange(1200) % 2 == 0
     model = SelfPacedEnsemble(views=("ridge",), keep_fraction=0.8, max_search_samples=300, random_state=0)
-    weights = model.fit(X, wrong, trusted=trusted).self_paced_weights_
+    weights = model.fit(X, np.where(trusted[:, None], Y, wrong), trusted=trusted).self_paced_weights_
     np.testing.assert_array_equal(weights[trusted], observed[trusted])
 
 

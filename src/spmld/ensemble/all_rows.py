@@ -5,6 +5,7 @@ those of held-out samples, which neither the search nor the views have seen.
 """
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -274,6 +275,22 @@ def trim_all(
     return samples.weighted(weights if trusted is None else np.where(trusted, samples.weights, weights))
 
 
+def new_estimator(name: str, models: Sequence[Any]) -> Any:
+    """Return the estimator of a view with the parameters of models, which starts at the mean of their coefficients."""
+    estimator = start_at_mean(clone(models[0]), models)
+    return set_accepted(estimator, max_samples=None) if name in VIEWS else estimator
+
+
+def can_continue(model: Any) -> bool:
+    """Return whether a fit to more samples takes a few steps, or new values of the leaves of trees."""
+    return hasattr(model, "coef_") or "keep_decisions" in model.get_params()
+
+
+def continued(model: Any) -> Any:
+    """Return a copy of a model, a fit of which starts from its coefficients or keeps the decisions of its trees."""
+    return set_accepted(deepcopy(model), keep_decisions=True)
+
+
 def fit_all_rows(
     ensemble: Any,
     samples: Samples | ClusterSamples,
@@ -287,8 +304,8 @@ def fit_all_rows(
 ) -> None:
     """Fit the views of an ensemble to all samples but the held-out ones, and the rest of the formula to these.
 
-    Views that cannot be fitted to Dask collections are fitted to the `searched` samples, which have the features of
-    each view. Where some samples are neither fitted nor held out, all of them are fitted once more.
+    Views that can continue a fit are then fitted to all samples, and others if some samples are neither fitted nor held
+    out. Of a Dask collection, views that cannot be fitted to it use the `searched` samples, with their features.
     """
     transformers, n = ensemble.transformers_, samples.shape[0]
     if isinstance(samples, Samples):
@@ -296,25 +313,25 @@ def fit_all_rows(
     observed = ensemble._in_likelihood(samples)
     trimmed = trim_all(observed, division, views, transformers, searched, results, trimming)
 
-    def fit(training: Samples | ClusterSamples, models: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
-        """Return the estimators of the views, fitted to samples, which start from models with their parameters."""
+    def fit(name: str, estimator: Any, training: Samples | ClusterSamples) -> Any:
+        """Return the estimator of a view, fitted in place."""
+        if isinstance(training, Samples) or getattr(estimator, "fits_collections", False):
+            features = training.transformed(transformers[name], views[name].dtype)
+        else:
+            features = searched[name].weighted(trimming.kept * searched[name].weights)
+        return arrays_to_numpy(fit_samples(estimator, features))
 
-        def fit_view(name: str) -> Any:
-            estimator = start_at_mean(clone(models[name][0]), models[name])
-            if name in VIEWS:
-                set_accepted(estimator, max_samples=None)
-            if isinstance(training, Samples) or getattr(estimator, "fits_collections", False):
-                features = training.transformed(transformers[name], views[name].dtype)
-            else:
-                features = searched[name].weighted(trimming.kept * searched[name].weights)
-            return arrays_to_numpy(fit_samples(estimator, features))
+    def fit_view(name: str) -> tuple[Any, Any]:
+        """Return the model of a view without the held-out samples, and its estimator."""
+        model = fit(name, new_estimator(name, results[name].estimators), fitted)
+        estimator = fit(name, continued(model), trimmed) if can_continue(model) or is_rest_unused else model
+        return model, set_accepted(estimator, keep_decisions=False)
 
-        return dict(zip(models, over_views(fit_view, models), strict=True))
-
-    models = fit(trimmed.rows(division.fitted), {name: result.estimators for name, result in results.items()})
-    ensemble.estimators_ = models
-    if len(division.fitted) + len(division.held_out) < n:
-        ensemble.estimators_ = fit(trimmed, {name: [model] for name, model in models.items()})
+    fitted = trimmed.rows(division.fitted)
+    is_rest_unused = len(division.fitted) + len(division.held_out) < n
+    pairs = list(over_views(fit_view, results))
+    models = {name: model for name, (model, _) in zip(results, pairs, strict=True)}
+    ensemble.estimators_ = {name: estimator for name, (_, estimator) in zip(results, pairs, strict=True)}
     held_out = in_memory(observed, division.held_out)
     scores = {
         name: to_numpy(model.decision_function(held_out.transformed(transformers[name], views[name].dtype).X))

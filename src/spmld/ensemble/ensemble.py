@@ -313,6 +313,8 @@ class SelfPacedEnsemble(MultiLabelEstimator):
 
     def _fit(self, samples: Samples | ClusterSamples) -> None:
         label_decisions(self.decision, samples.shape[2], samples.labels.names)
+        if self.keep_data and isinstance(samples, ClusterSamples):
+            raise ValueError("keep_data=True requires X in memory, got a Dask collection; leave it out")
         samples = replace(samples, labels=replace(samples.labels, classes=SIGNS, one_dimensional=False))
         rng = check_random_state(self.random_state)
         division = divide(samples, self.max_search_samples, self.cv, self.identical_samples, rng)
