@@ -221,9 +221,9 @@ def spread(values: NDArray[Any], rows: NDArray[np.intp], n_samples: int) -> NDAr
     >>> spread(np.array([2.0, 3.0]), np.array([0, 2]), 3)
     array([ 2., nan,  3.])
     """
-    spreaded = np.full((n_samples, *values.shape[1:]), np.nan)
-    spreaded[rows] = values
-    return spreaded
+    every = np.full((n_samples, *values.shape[1:]), np.nan)
+    every[rows] = values
+    return every
 
 
 class Judge(NamedTuple):
@@ -313,19 +313,20 @@ def fit_all_rows(
     observed = ensemble._in_likelihood(samples)
     trimmed = trim_all(observed, division, views, transformers, searched, results, trimming)
 
-    def fit(name: str, estimator: Any, training: Samples | ClusterSamples) -> Any:
-        """Return the estimator of a view, fitted in place."""
-        if isinstance(training, Samples) or getattr(estimator, "fits_collections", False):
-            features = training.transformed(transformers[name], views[name].dtype)
-        else:
-            features = searched[name].weighted(trimming.kept * searched[name].weights)
-        return arrays_to_numpy(fit_samples(estimator, features))
-
     def fit_view(name: str) -> tuple[Any, Any]:
         """Return the model of a view without the held-out samples, and its estimator."""
-        model = fit(name, new_estimator(name, results[name].estimators), fitted)
-        estimator = fit(name, continued(model), trimmed) if can_continue(model) or is_rest_unused else model
-        return model, set_accepted(estimator, keep_decisions=False)
+
+        def fit(estimator: Any, training: Any) -> Any:
+            return arrays_to_numpy(fit_samples(estimator, training.transformed(transformers[name], views[name].dtype)))
+
+        estimator = new_estimator(name, results[name].estimators)
+        if isinstance(samples, ClusterSamples) and not getattr(estimator, "fits_collections", False):
+            model = fit_samples(estimator, searched[name].weighted(trimming.kept * searched[name].weights))
+            return model, model
+        model = fit(estimator, fitted)
+        if can_continue(model) or is_rest_unused:
+            return model, set_accepted(fit(continued(model), trimmed), keep_decisions=False)
+        return model, model
 
     fitted = trimmed.rows(division.fitted)
     is_rest_unused = len(division.fitted) + len(division.held_out) < n

@@ -86,8 +86,12 @@ class SelfPacedEnsemble(MultiLabelEstimator):
     Every model, correction and calibration that contributes to the out-of-fold score of a sample is fitted without the
     labels of its fold. Copies of a sample are in the same fold, see `identical_samples`.
 
-    On a Dask collection, all of this is done with at most 20,000 evenly spaced samples in memory. The linear and latent
-    views are then fitted to all samples, without trimming; the other attributes are those of the sample.
+    With more than `max_search_samples` samples, noise rates, settings, weights of the views and trimming are those of a
+    random sample. Calibrations do not carry over to more samples: each view is fitted to all samples but a fifth, at
+    most 10,000, whose scores calibrate and correct the ensemble. Linear views and the leaves of trees are then fitted
+    to all samples. An entry of another sample is trimmed if its loss by a model of the first fold exceeds the losses of
+    the same label and class that are kept in the sample. Views that cannot be fitted to Dask collections, such as
+    trees, are fitted to the sample only.
 
     Parameters
     ----------
@@ -133,6 +137,9 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         Whether identical samples are in the same fold, if `cv` is a number. Copies must be, since the labels of one are
         known from the others, but not samples of a few categories, of which new data consist, too. "auto" decides by
         the labels of all identical samples, see `spmld.model_selection.folds.are_copies`.
+    max_search_samples : int or None, default=20_000
+        Maximum number of samples on which noise rates, settings, weights of the views and trimming are searched. They
+        are random, but with ten positives of each label, where there are so many, and verified samples. None is all.
     scoring : str, default="ranking_loss"
         Name of the metric of scores used for model selection, see `spmld.metrics`.
     n_jobs : int or None, default=None
@@ -169,11 +176,18 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         Whether identical samples are in the same fold.
     keep_fraction_ : float
         The fraction of positives that is kept.
+    search_samples_ : ndarray of int
+        Indices of the samples on which the settings were searched; all of them up to `max_search_samples`.
+    held_out_samples_ : ndarray of int
+        Indices of the samples from which calibrations, correction and decisions were fitted if not all samples were
+        searched; otherwise none.
     self_paced_weights_ : ndarray of shape (n_samples, n_labels)
-        1 for entries that are kept, 0 for entries that are trimmed or missing.
+        1 for entries that are kept, 0 for entries that are trimmed or missing. Of a Dask collection that is not
+        searched as a whole, it has the rows of `search_samples_`.
     out_of_fold_scores_ : ndarray of shape (n_samples, n_labels)
         Scores of the training samples by models, corrections and calibrations that were not fitted on the labels of
-        their fold, comparable to `decision_function`.
+        their fold, comparable to `decision_function`. If not all samples were searched, the folds are those of
+        `held_out_samples_`, and other samples have NaN; of a Dask collection, it has the rows of these only.
     label_dependencies_ : ndarray of shape (n_labels, n_labels)
         M: row k holds the effects of label k on the scores of the other labels.
     mixture_ : ViewMixture
