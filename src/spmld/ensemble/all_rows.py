@@ -18,10 +18,12 @@ from sklearn.utils import check_random_state
 from spmld._arrays import arrays_to_numpy, features_to_numpy, in_precision, to_numpy
 from spmld._threads import Map
 from spmld.cluster.samples import ClusterSamples, locate
+from spmld.ensemble.correction import learned_entries
 from spmld.ensemble.formula import MAX_CALIBRATED, view_weights
+from spmld.ensemble.summary import summarize_held_out
 from spmld.ensemble.trimming import Trimming, easy_entries, loss_limits
 from spmld.ensemble.updating import KeptData, start_at_mean
-from spmld.ensemble.views import VIEWS, View, original_coefficients, set_accepted
+from spmld.ensemble.views import VIEWS, View, set_accepted
 from spmld.estimators.noise_scores import MAX_SEED
 from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS
@@ -39,11 +41,11 @@ from spmld.model_selection.path_search import PathResult
 from spmld.model_selection.samples import Samples
 from spmld.noise.calibration import has_both_classes
 
-MIN_POSITIVES = 10
+MIN_SEARCH_POSITIVES = 10
 """Number of positives of each label in the search sample, where there are so many."""
 HELD_OUT_FRACTION = 1 / 5
 """Maximum fraction of the samples that are held out."""
-N_FOLDS = 3
+N_HELD_OUT_FOLDS = 3
 """Number of folds of the held-out samples, where `cv` is not a number."""
 
 
@@ -176,7 +178,7 @@ def draw_sample(
     place = np.ones(n) if trusted is None else np.where(trusted.any(axis=1), 0.5, 1.0)
     for of_label in signs.T:
         positives = np.flatnonzero((of_label > 0) & allowed)
-        place[positives[np.argsort(rank[positives], kind="stable")[:MIN_POSITIVES]]] = 0
+        place[positives[np.argsort(rank[positives], kind="stable")[:MIN_SEARCH_POSITIVES]]] = 0
     first = np.ones(n)
     np.minimum.at(first, groups, place)
     rows = np.flatnonzero(allowed)
@@ -381,15 +383,27 @@ def fit_held_out(
     The correction is cross-fitted in folds of these samples, and new data are compared to them in monitoring.
     """
     rng = check_random_state(ensemble._seed)
-    n_folds = int(ensemble.cv) if isinstance(ensemble.cv, Integral) else N_FOLDS
+    n_folds = int(ensemble.cv) if isinstance(ensemble.cv, Integral) else N_HELD_OUT_FOLDS
     identical = "together" if ensemble.identical_together_ else "apart"
     folds, _, _ = split_samples(n_folds, samples, rng.randint(MAX_SEED), identical)
     corrected: NDArray[np.float64] = ensemble._fit_correction(
         samples, scores, CrossFit(folds, len(learned), over), learned, rng
     )
-    transformers = ensemble.transformers_
-    coefficients = (original_coefficients(transformers[name], model) for name, model in models.items())
-    coef = next((values for values in coefficients if values is not None), None)
-    if coef is not None:
-        ensemble._summarize(samples, learned, coef, np.ones(len(learned), dtype=bool))
+    summarize_held_out(ensemble, samples, models, learned)
     return corrected
+
+
+def fit_tested(
+    ensemble: Any,
+    samples: Samples,
+    results: Mapping[str, PathResult],
+    scores: Mapping[str, NDArray[Any]],
+    cross: CrossFit,
+) -> None:
+    """Fit calibrations, correction and decisions to the samples that the only fold tests."""
+    ((_, tested),) = cross.folds
+    models = {name: result.estimators[0] for name, result in results.items()}
+    of_tested = {name: of_view[tested] for name, of_view in scores.items()}
+    learned = learned_entries(samples.signs, cross)[tested]
+    corrected = fit_held_out(ensemble, samples.rows(tested), models, of_tested, learned, cross.over)
+    ensemble.out_of_fold_scores_ = spread(corrected, tested, samples.shape[0])

@@ -18,9 +18,10 @@ from spmld._threads import Map, thread_map
 from spmld._validation import Fraction, NonNegative, PositiveInt, RandomState, Rate, UnitInterval
 from spmld.cluster.samples import ClusterSamples
 from spmld.core.losses import logistic
-from spmld.ensemble.all_rows import divide, fit_all_rows, fit_held_out, in_memory, spread
+from spmld.ensemble.all_rows import divide, fit_all_rows, fit_tested, in_memory
 from spmld.ensemble.correction import ScoreCorrection, calibrated_rows, learned_entries
-from spmld.ensemble.formula import MAX_CALIBRATED, EnsembleFormula, ViewMixture, ViewTerm, view_weights
+from spmld.ensemble.formula import EnsembleFormula, ViewMixture, ViewTerm, view_weights
+from spmld.ensemble.summary import known_signs, summarize_samples
 from spmld.ensemble.trimming import Trimming, check_keep_fraction, choose_trimming
 from spmld.ensemble.updating import NOISE_PARAMETERS, KeptData, updated_ensemble
 from spmld.ensemble.views import (
@@ -31,7 +32,6 @@ from spmld.ensemble.views import (
     View,
     check_views,
     default_views,
-    fit_linear_part,
     fit_transformers,
     fit_views,
     make_views,
@@ -45,10 +45,9 @@ from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS
 from spmld.model_selection.cross_fitting import CrossFit
 from spmld.model_selection.folds import split_samples
-from spmld.model_selection.path_search import HeldOutLoss, PathResult, spacing
+from spmld.model_selection.path_search import HeldOutLoss, PathResult
 from spmld.model_selection.samples import Samples
 from spmld.model_selection.thresholds import DecisionOption, DecisionRule, label_decisions
-from spmld.monitoring.reference import make_reference
 from spmld.noise import estimate_noise
 from spmld.noise.estimate import with_given_rates
 
@@ -443,31 +442,19 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         self.self_paced_weights_ = trimming.kept.astype(float)
         self.estimators_, scores = fit_views(results, features, cross, trimming, over_views, start)
         self.view_weights_ = view_weights({name: result.loss for name, result in results.items()})
-        learned = learned_entries(samples.signs, cross)
-        tested = np.flatnonzero(cross.number >= 0)
-        if len(tested) < len(learned):
-            models = {name: result.estimators[0] for name, result in results.items()}
-            scores = {name: of_view[tested] for name, of_view in scores.items()}
-            held_out_scores = fit_held_out(self, samples.rows(tested), models, scores, learned[tested], cross.over)
-            self.out_of_fold_scores_ = spread(held_out_scores, tested, len(learned))
+        if (cross.number < 0).any():
+            fit_tested(self, samples, results, scores, cross)
             return
+        learned = learned_entries(samples.signs, cross)
         self.out_of_fold_scores_ = self._fit_correction(samples, scores, cross, learned, rng)
         # The samples of a fold are not random if identical samples, or those of a group, are in the same fold.
         left_out = rng.permutation(len(learned)) % len(cross.folds) == 0
-        coef = fit_linear_part(results, features, self.transformers_, left_out)
-        if coef is not None:
-            summarized = slice(None, None, spacing(len(learned), MAX_CALIBRATED))  # more would change little
-            self._summarize(samples.rows(summarized), learned[summarized], coef, left_out[summarized])
+        summarize_samples(self, samples, features, results, learned, left_out)
 
     def _fit_correction(
-        self,
-        samples: Samples,
-        scores: Mapping[str, NDArray[Any]],
-        cross: CrossFit,
-        learned: NDArray[np.bool_],
-        rng: np.random.RandomState,
+        self, samples: Samples, scores: Mapping[str, Any], cross: CrossFit, learned: NDArray[np.bool_], rng: Any
     ) -> NDArray[np.float64]:
-        """Calibrate and correct the out-of-fold scores of the views, forget the last summary, and return the scores."""
+        """Calibrate and correct the out-of-fold scores of the views, and return the scores."""
         self.mixture_ = ViewMixture(weights=self.view_weights_).fit(scores, samples.signs, samples.weights, cross.over)
         mixed = self.mixture_.combine(scores)
         rows = calibrated_rows(samples)
@@ -484,26 +471,14 @@ class SelfPacedEnsemble(MultiLabelEstimator):
             samples.weights[rows],
             CrossFit.of(cross.number[rows], cross.over),
             learned[rows],
-            known=Labels(self._known_signs(samples)[rows], SIGNS),
+            known=Labels(known_signs(samples, self.class_prior_)[rows], SIGNS),
             rates=self.likelihood_rates_,
         )
         self.label_dependencies_ = self.correction_.dependency_.label_dependencies_
-        self.__dict__.pop("reference_", None)
         corrected = self.correction_.formula_.apply(mixed)
         # With many samples, the corrections and calibrations are fitted to these only.
         corrected[rows] = self.correction_.held_out_scores_
         return corrected
-
-    def _known_signs(self, samples: Samples) -> NDArray[np.int8]:
-        """Return the observed labels, without weak negatives."""
-        return np.where(np.isnan(self.class_prior_), samples.signs, samples.signs > 0)
-
-    def _summarize(
-        self, samples: Samples, learned: NDArray[np.bool_], coef: NDArray[Any], left_out: NDArray[np.bool_]
-    ) -> None:
-        """Set the reference for monitoring, with the coefficients of a linear view that has not seen some samples."""
-        labels = Labels((self._known_signs(samples) * learned).astype(np.int8), SIGNS)
-        self.reference_ = make_reference(samples.X, labels, coef=coef, held_out=left_out)
 
     def _scores(self, X: Any) -> Any:
         formula = self.formula_
