@@ -127,7 +127,7 @@ def test_sums_of_integer_targets_are_exact(n, k, size):
 def test_considered_features_are_distinct():
     features = Draws.sample(np.random.default_rng(0), n_nodes=63, n_features=50, n_considered=16).features
     assert all(len(set(row)) == 16 for row in features)
-    np.testing.assert_array_less(np.bincount(features[:30].ravel(), minlength=50), 11)  # once in three nodes
+    assert np.bincount(features.ravel()).max() <= 21  # once in three nodes
 
 
 def test_numba_is_imported_when_trees_are_grown():

@@ -45,11 +45,11 @@ class Draws(NamedTuple):
 
     @classmethod
     def sample(cls, rng: np.random.Generator, n_nodes: int, n_features: int, n_considered: int) -> "Draws":
-        """Return random numbers; nodes that follow each other share no features, as far as there are enough."""
+        """Return random numbers; a random order of the features serves as many nodes as it can, wherever they are."""
         n_nodes_each = n_features // n_considered
         orders = rng.random((-(-n_nodes // n_nodes_each), n_features)).argsort(axis=1)
-        features = orders[:, : n_nodes_each * n_considered].reshape(-1, n_considered)[:n_nodes]
-        return cls(np.ascontiguousarray(features), rng.random((n_nodes, n_considered)))
+        features = orders[:, : n_nodes_each * n_considered].reshape(-1, n_considered)
+        return cls(features[rng.permutation(len(features))[:n_nodes]], rng.random((n_nodes, n_considered)))
 
 
 class Nodes(NamedTuple):
