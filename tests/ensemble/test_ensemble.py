@@ -202,6 +202,22 @@ def test_fitted_transformers_do_not_hold_the_random_state_of_the_fit():
     np.testing.assert_array_equal(fitted.decision_function(DATA.X), seeded.fit(DATA.X, Y).decision_function(DATA.X))
 
 
+def test_views_with_equal_transformers_share_one_which_is_applied_once(monkeypatch):
+    fitted = model().fit(DATA.X, Y)
+    scaler = fitted.transformers_["linear"]
+    assert scaler is fitted.transformers_["ridge"] is fitted.transformers_["boosting"]
+    calls = []
+    transform = FeatureScaler.transform
+
+    def counted(self, X):
+        calls.append(self)
+        return transform(self, X)
+
+    monkeypatch.setattr(FeatureScaler, "transform", counted)
+    fitted.predict_proba(DATA.X)
+    assert calls == [scaler]
+
+
 def test_scores_are_the_mean_of_calibrated_views_weighted_by_the_inverse_eighth_power_of_their_loss():
     fitted = model(dependency_weight=0.0).fit(DATA.X, Y)
     losses = {view: min(losses_of(view, fitted).values()) for view in ("linear", "ridge", "kernel", "boosting")}
