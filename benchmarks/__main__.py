@@ -33,6 +33,7 @@ SLOW = (
     "million",
     "monitoring",
     "precision",
+    "prediction",
     "refit",
     "review",
     "review_page",
