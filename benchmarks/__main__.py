@@ -39,7 +39,9 @@ SLOW = (
     "review_page",
     "startup",
     "threads",
+    "trees",
     "updates",
+    "views",
     "wrong_labels",
 )
 TOOLS = ("__main__", "peers", "ratios", "sizes")

@@ -28,7 +28,7 @@ from distributed.comm.tcp import TCP
 from benchmarks.observed import make_data
 from benchmarks.sizes import sized
 from spmld import SPMLD, MaskedLogistic
-from spmld.cluster import samples
+from spmld.cluster import cluster_samples
 from spmld.cluster.engine import DaskEngine
 
 D, L, K, N_ITER, N_CHUNKS = 100, 50, 20, 4, 2
@@ -104,7 +104,7 @@ def linear_models():
     data = make_sparse(*SPARSE)
     size = "{:,} x {:,} sparse, {} labels".format(*SPARSE)
     beside_memory(f"{size}, loaded", *data)
-    samples.MAX_LOADED = -1
+    cluster_samples.MAX_LOADED = -1
     beside_memory(f"{size}, on the workers", *data)
     beside_memory("{:,} x {} dense, {} labels, on the workers".format(*DENSE), *make_dense(*DENSE))
 

@@ -4,7 +4,7 @@ PUBLIC = {
     "spmld": (
         "Estimators and model files",
         "SelfPacedEnsemble SPMLD GLOCAL SelfPacedClassifier HierarchicalClassifier MaskedLogistic MaskedRidge "
-        "MaskedBoosting MaskedForest PerLabelClassifier LEML MLLRC LabelPrior "
+        "MaskedBoosting LabelBoosting MaskedForest PerLabelClassifier LEML MLLRC LabelPrior "
         "save load model_info ModelInfo export_onnx explain top_features",
     ),
     "spmld.estimators": (

@@ -15,4 +15,4 @@ def client():
 @pytest.fixture(autouse=True)
 def all_data_are_large(monkeypatch):
     """Data of any size stay on the workers."""
-    monkeypatch.setattr("spmld.cluster.samples.MAX_LOADED", -1)
+    monkeypatch.setattr("spmld.cluster.cluster_samples.MAX_LOADED", -1)

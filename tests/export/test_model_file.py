@@ -258,7 +258,7 @@ def test_sparse_arrays_of_every_part_are_checked(tmp_path):
     path = tmp_path / "model.skops"
     invalid = sp.csr_array(X)
     invalid.indices[3] = 10**6
-    kernel = spmld.estimators.scaling.LandmarkFeatures(5, random_state=0).fit(sp.csr_array(X))
+    kernel = spmld.estimators.transformers.LandmarkFeatures(5, random_state=0).fit(sp.csr_array(X))
     kernel.kernel_.components_ = invalid
     schedule = spmld.pacing.QuantileSchedule()  # no estimator
     schedule.start = invalid

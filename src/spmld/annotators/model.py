@@ -67,7 +67,9 @@ class AnswerTable:
     """
 
     def __init__(self, labels: AnnotatorLabels, scores: _Floats | None) -> None:
-        n, a, l = labels.n_samples, len(labels.names), labels.signs.shape[1]
+        n = labels.n_samples
+        a = len(labels.names)
+        l = labels.signs.shape[1]
 
         def indicator(answers: NDArray[np.bool_]) -> Any:
             row, label = np.nonzero(answers)

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 
-from spmld._arrays import namespace
-from spmld.core.losses import Array
+from spmld._arrays import Array, namespace
 
 KEPT = 30_000_000
 """Maximum number of values in the residuals that are kept for reorthogonalization."""

@@ -12,8 +12,8 @@ from typing import Any, NoReturn
 import numpy as np
 import scipy.sparse as sp
 
-from spmld._arrays import column_squares, namespace
-from spmld.core.losses import Array, Loss
+from spmld._arrays import Array, Matrix, column_squares, namespace
+from spmld.core.losses import Loss
 from spmld.core.problem import Block, Engine, Problem
 
 
@@ -41,7 +41,7 @@ class Features:
         """Return the map of some columns, if it is separable."""
         return self
 
-    def features(self, block: Block, keep: Array | slice) -> Any:
+    def features(self, block: Block, keep: Array | slice) -> Matrix:
         """Return the features of some columns."""
         return block.X
 
@@ -67,7 +67,7 @@ class StackedFeatures:
     def columns(self, keep: Array | slice) -> "StackedFeatures":
         return self
 
-    def features(self, block: Block, keep: Any) -> Any:
+    def features(self, block: Block, keep: Any) -> Matrix:
         m, l = block.Y.shape
         g = len(keep)
         width = block.X.shape[1] // l
@@ -133,7 +133,7 @@ class OtherLabels:
     def columns(self, keep: Array | slice) -> "OtherLabels":
         return OtherLabels(self.label[keep])
 
-    def features(self, block: Block, keep: Array | slice) -> Any:
+    def features(self, block: Block, keep: Array | slice) -> Matrix:
         return block.X
 
     def _parts(self, block: Block) -> tuple[Array, Array]:

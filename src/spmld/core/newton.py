@@ -11,12 +11,14 @@ from math import log2
 from operator import mul
 from typing import Any
 
-from spmld._arrays import CACHE, budget, namespace, row_slices
+import numpy as np
+
+from spmld._arrays import CACHE, Array, budget, namespace, row_slices
 from spmld.core.conjugate_gradient import conjugate_gradient
 from spmld.core.label_stack import LabelStacks
 from spmld.core.linear_objective import Design, LinearObjective, Penalty
-from spmld.core.losses import Array, Loss
-from spmld.core.problem import Block, Problem
+from spmld.core.losses import Loss
+from spmld.core.problem import Block, Problem, row_ranges
 
 MIN_COLUMNS = 16
 """Minimum number of independent columns to solve together."""
@@ -53,20 +55,19 @@ class Tolerances:
 
 def newton_minimize(
     problem: Problem,
-    loss: Loss | tuple[Loss, ...],
+    loss: Loss,
     design: Design,
     penalty: Penalty,
     B: Array,
     *,
-    offset: Array | float | tuple[Array, ...] = 0.0,
+    offset: Array = 0.0,
     intercepts: Array | None = None,
     over: Callable[..., Iterable[Any]] = map,
     **tolerances: Any,
 ) -> Minimum:
     """Minimize sum J o loss(Y, scores(B) + offset) + 1/2 <B, penalty(B)> from B.
 
-    The loss can be a tuple with the loss of each row block. The offset is a number, one number per label, or a tuple
-    with the array of each row block.
+    The offset is a number, or one number for each label or entry.
 
     Ends when the norm of the gradient is `tol` times that at B = 0, or after `max_iter` steps of at most `cg_iter`
     conjugate gradients. With the `intercepts` of a model without features, the norm is relative to that of this model,
@@ -78,8 +79,9 @@ def newton_minimize(
     are stored, or all together if the blocks are not in memory. `over` maps a function over the groups.
     """
     until = Tolerances(**tolerances)
-    offsets = offset if isinstance(offset, tuple) else (offset,) * len(problem.blocks)
-    losses = loss if isinstance(loss, tuple) else (loss,) * len(problem.blocks)
+    blocks = row_ranges(problem.counts)
+    losses = tuple(loss.rows(s) for s in blocks)
+    offsets = tuple(offset if np.ndim(offset) < 2 else offset[s, :] for s in blocks)
     problem, penalty = _in_range(problem, penalty, B)
     objective = LinearObjective(problem, losses, design, penalty, offsets)
     if not objective.separable or not problem.engine.in_memory:

@@ -9,16 +9,16 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from spmld._frames import to_pandas
+from spmld._frames import DataFrame, to_pandas
 from spmld._io import need
 from spmld._validation import list_names
 from spmld.annotators import AnnotatorLabels, read_annotators
 from spmld.datasets.dataset import Dataset
 from spmld.datasets.hierarchies import path_hierarchy
 from spmld.tables import TableEncoder, columns
+from spmld.tables.errors import TableError, TableProblem, TableWarning
 from spmld.tables.label_columns import LabelColumns, read_label_column
 from spmld.tables.numbers import MAX_EXACT, NumberTexts
-from spmld.tables.problems import TableError, TableProblem, TableWarning
 from spmld.tables.roles import PREFIX, TableRoles, copies_of_labels, like_labels, read_label_columns
 
 
@@ -230,7 +230,7 @@ def _row_notes(frame: Any, roles: TableRoles, n_repeated: int) -> list[TableProb
     return notes
 
 
-def to_frame(data: Dataset) -> Any:
+def to_frame(data: Dataset) -> DataFrame:
     """Convert a data set to a DataFrame: features, then labels with the prefix "label_"."""
     pandas = need("pandas")
     X = data.X.toarray() if sp.issparse(data.X) else data.X

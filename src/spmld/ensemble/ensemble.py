@@ -13,15 +13,17 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from spmld._arrays import arrays_to_numpy, contiguous, move, namespace, on_accelerator, to_device
+from spmld._arrays import Array, Matrix, arrays_to_numpy, contiguous, move, namespace, on_accelerator, to_device
 from spmld._threads import Map, thread_map
-from spmld._validation import Fraction, NonNegative, PositiveInt, RandomState, Rate, UnitInterval
-from spmld.cluster.samples import ClusterSamples
+from spmld._validation import MAX_SEED, Fraction, NonNegative, PositiveInt, RandomState, Rate, UnitInterval
+from spmld.cluster.cluster_samples import ClusterSamples
 from spmld.core.losses import logistic
 from spmld.ensemble.correction import ScoreCorrection, calibrated_rows, learned_entries
-from spmld.ensemble.formula import MAX_CALIBRATED, EnsembleFormula, ViewMixture, ViewTerm, view_weights
+from spmld.ensemble.formula import MAX_CALIBRATED, EnsembleFormula, ViewTerm
+from spmld.ensemble.mixture import ViewMixture
+from spmld.ensemble.noise_scores import default_boosting, fit_noise_scores
 from spmld.ensemble.trimming import Trimming, check_keep_fraction, choose_trimming
-from spmld.ensemble.updating import NOISE_PARAMETERS, KeptData, updated_ensemble
+from spmld.ensemble.updating import NOISE_PARAMETERS, KeptData, update_ensemble
 from spmld.ensemble.views import (
     ALPHAS,
     CS,
@@ -38,7 +40,6 @@ from spmld.ensemble.views import (
     uses_graph,
 )
 from spmld.estimators.base import MultiLabelEstimator
-from spmld.estimators.noise_scores import MAX_SEED, default_boosting, fit_noise_scores
 from spmld.estimators.progress import report_progress
 from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS
@@ -69,17 +70,19 @@ class SelfPacedEnsemble(MultiLabelEstimator):
        - "ridge": a linear model for each label with the squared loss (`MaskedRidge`);
        - "kernel": the same model as "linear" of the similarities to landmarks, which are training samples;
        - "boosting": gradient boosting with trees that all labels share (`MaskedBoosting`);
-       - "forest" (optional): a random forest for each label (`MaskedForest`);
+       - "label boosting": gradient boosting with trees of each label (`LabelBoosting`);
+       - "forest": a random forest for each label (`MaskedForest`);
        - "latent" (optional): all labels from a few latent labels (`SPMLD`).
 
-       Features are scaled. All views but "latent" are fitted in single precision.
+       Features are scaled. All views but "latent" are fitted in single precision. By default, the views with trees
+       are tried in the order of their costs, and each is left out unless it lowers the loss of the mixture of the
+       views before it on the first fold (a race).
 
     3. Trimming: the hardest positives and negatives of each label, by the out-of-fold losses of the best view, get
-       weight 0, see `spmld.ensemble.trimming.trim`, because wrong labels are among the hardest. Nothing is trimmed if
-       there is a floor or noise, or unless this decreases the loss of held-out entries. The views are fitted to the
-       remaining entries.
-    4. Scores are the weighted mean of the calibrated scores of the views, with weights proportional to ``loss ** -8``,
-       where the loss is that of out-of-fold scores.
+       weight 0, because wrong labels are among the hardest. Nothing is trimmed if there is a floor or noise, or unless
+       this decreases the loss of held-out entries. The views are fitted to the remaining entries.
+    4. Scores are the weighted mean of the calibrated scores of the views. The weights minimize the logistic loss of
+       out-of-fold scores (stacking).
     5. The scores are corrected for label dependencies, see `DependencyCorrection`. In `complete`, the correction uses
        the observed labels of the sample.
     6. The scores are calibrated, so that they are log-odds of the observed labels, and a rule for decisions is set.
@@ -101,9 +104,12 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         Numbers of trees of the view "boosting" to choose from.
     label_graph_penalty : float, default=1.0
         Penalty of the label graph of the logistic views. It is not used for large data, see `uses_graph`.
-    views : "auto" or sequence of {"linear", "ridge", "kernel", "boosting", "forest", "latent"} or View, default="auto"
-        Views of the ensemble. "auto" are the first three and, unless the data are large or on a GPU,
-        "boosting", see `default_views`.
+    views : "auto" or sequence of str or View, default="auto"
+        Views of the ensemble: names of the list above, or other views. "auto" are the first three and, unless the data
+        are large, sparse or on a GPU, those with trees that win their race, see `default_views`.
+    max_cost : float, default=1e9
+        Maximum predicted number of operations of a fit of "label boosting" or "forest", with ``views="auto"``. With
+        1e9, a fit takes about three seconds; 0 leaves out these views.
     n_landmarks : int, default=300
         Number of landmarks of the view "kernel", limited to the number of samples.
     false_positive_rate, false_negative_rate : float or "auto", default="auto"
@@ -134,7 +140,7 @@ class SelfPacedEnsemble(MultiLabelEstimator):
     identical_samples : {"auto", "together", "apart"}, default="auto"
         Whether identical samples are in the same fold, if `cv` is a number. Copies must be, since the labels of one are
         known from the others, but not samples of a few categories, of which new data consist, too. "auto" decides by
-        the labels of all identical samples, see `spmld.model_selection.folds.are_copies`.
+        the labels of all identical samples.
     scoring : str, default="ranking_loss"
         Name of the metric of scores used for model selection, see `spmld.metrics`.
     n_jobs : int or None, default=None
@@ -216,6 +222,7 @@ class SelfPacedEnsemble(MultiLabelEstimator):
     n_trees: Sequence[int] = N_TREES
     label_graph_penalty: NonNegative = 1.0
     views: Sequence[str | View] | Literal["auto"] = "auto"
+    max_cost: NonNegative = 1e9
     n_landmarks: PositiveInt = 300
     false_positive_rate: Rate | Literal["auto"] = "auto"
     false_negative_rate: Rate | Literal["auto"] = "auto"
@@ -238,6 +245,11 @@ class SelfPacedEnsemble(MultiLabelEstimator):
     def decision_rule_(self) -> DecisionRule:
         """Rule for decisions."""
         return self.correction_.decision_rule_
+
+    @property
+    def view_weights_(self) -> dict[str, float]:
+        """The weight of each view."""
+        return self.mixture_.weights_
 
     @property
     def formula_(self) -> EnsembleFormula:
@@ -296,14 +308,15 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         (400, 30, 12)
         """
         check_is_fitted(self)
-        self.__dict__.update(updated_ensemble(self, X, y, mask, entry_weight, trusted, samples).__dict__)
+        with self._new_state(keep_fitted=True) as updated:
+            update_ensemble(updated, X, y, mask, entry_weight, trusted, samples)
         return self
 
     def _check_parameters(self) -> None:
         check_views(self.views, self.Cs, self.alphas, self.n_trees)
         HeldOutLoss(self.scoring)
 
-    def _make_views(self, default: Sequence[str] = VIEWS[:4], *, label_graph: bool = True) -> dict[str, View]:
+    def _make_views(self, default: Sequence[str] = VIEWS[:6], *, label_graph: bool = True) -> dict[str, View]:
         penalty = self.label_graph_penalty if label_graph else 0.0
         views = default if isinstance(self.views, str) else self.views
         return make_views(views, self.Cs, self.alphas, self.n_trees, penalty, self.n_landmarks)
@@ -318,7 +331,7 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         searched = samples if isinstance(samples, Samples) else samples.sample(MAX_SEARCHED)
         searched = replace(searched, X=self._to_device(searched.X), feature_names=None)
         rng = check_random_state(self.random_state)
-        views = self._choose_views(searched)
+        views, racing = self._choose_views(searched)
         self.transformers_, features = fit_transformers(views, searched, rng)
         views = {name: view.with_seed(rng).with_params(device=self.device) for name, view in views.items()}
         folds, self.n_repeated_samples_, self.identical_together_ = split_samples(
@@ -336,25 +349,27 @@ class SelfPacedEnsemble(MultiLabelEstimator):
             rates = dict(zip(NOISE_PARAMETERS, self.likelihood_rates_, strict=True))
             views = {name: view.with_params(**rates) for name, view in views.items()}
             report = partial(report_progress, self)
-            results, self.cv_results_ = search_views(views, features, cross, loss, fitted, report, over_views)
+            results, self.cv_results_ = search_views(views, features, cross, loss, fitted, report, over_views, racing)
             noisy = self.likelihood_rates_.any()
             trimming = choose_trimming(results, features, cross, loss, self.keep_fraction, costly=costly, noisy=noisy)
             self._seed = rng.randint(MAX_SEED)
             self._fit_formula(self._in_likelihood(searched), features, cross, results, trimming, over_views)
+        self.transformers_ = {name: self.transformers_[name] for name in results}
         self.params_ = {name: result.params for name, result in results.items()}
         self.training_data_ = KeptData.from_fit(searched, cross, results, trimming) if self.keep_data else None
         if isinstance(samples, ClusterSamples):
             self._fit_on_cluster(samples)
 
-    def _choose_views(self, samples: Samples) -> dict[str, View]:
-        """Return the views that suit the size of the data."""
+    def _choose_views(self, samples: Samples) -> tuple[dict[str, View], list[str]]:
+        """Return the views that suit the size of the data, and the names of those that have to prove useful."""
         n, d, l = samples.shape
         label_graph = uses_graph(d, l, samples.n_values, samples.n_observed / (n * l))
         # Trees are grown on the CPU, which would take most of the time of a fit on a GPU.
-        default = VIEWS[:3] if on_accelerator(samples.X) else default_views(n, d, l)
-        return self._make_views(default, label_graph=label_graph)
+        default = VIEWS[:3] if on_accelerator(samples.X) else default_views(samples, self.max_cost)
+        views = self._make_views(default, label_graph=label_graph)
+        return views, [name for name in default[3:] if isinstance(self.views, str)]
 
-    def _to_device(self, X: Any) -> Any:
+    def _to_device(self, X: Any) -> Matrix:
         X = contiguous(X)
         return X if sp.issparse(X) else to_device(X, self.device)
 
@@ -421,8 +436,7 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         self.keep_fraction_ = trimming.keep_fraction
         self.self_paced_weights_ = trimming.kept.astype(float)
         self.estimators_, scores = fit_views(results, features, cross, trimming, over_views, start)
-        self.view_weights_ = view_weights({name: result.loss for name, result in results.items()})
-        self.mixture_ = ViewMixture(weights=self.view_weights_).fit(scores, samples.signs, samples.weights, cross.over)
+        self.mixture_ = ViewMixture().fit(scores, samples.signs, samples.weights, cross.over)
         mixed = self.mixture_.combine(scores)
         known = np.where(np.isnan(self.class_prior_), samples.signs, samples.signs > 0)  # no weak negatives
         learned = learned_entries(samples.signs, cross)
@@ -447,7 +461,6 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         self.out_of_fold_scores_ = self.correction_.formula_.apply(mixed)
         # With many samples, the corrections and calibrations are fitted to these only.
         self.out_of_fold_scores_[rows] = self.correction_.held_out_scores_
-        self.__dict__.pop("reference_", None)
         # The samples of a fold are not random if identical samples, or those of a group, are in the same fold.
         left_out = rng.permutation(len(mixed)) % len(cross.folds) == 0
         coef = fit_linear_part(results, features, self.transformers_, left_out)
@@ -464,16 +477,16 @@ class SelfPacedEnsemble(MultiLabelEstimator):
                 features = samples.transformed(self.transformers_[name], views[name].dtype)
                 self.estimators_[name] = arrays_to_numpy(fit_samples(clone(fitted), features))
 
-    def _scores(self, X: Any) -> Any:
+    def _scores(self, X: Any) -> Array:
         formula = self.formula_
         return move(formula.correction.apply(formula.mixture(X)), X)
 
-    def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Any:
+    def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Array:
         if labels is None:
             return super()._probabilities_for(X)
         return move(self.correction_.completed_probabilities(self.formula_.mixture(X), labels), X)
 
-    def predict_true_proba(self, X: Any) -> Any:
+    def predict_true_proba(self, X: Any) -> Array:
         """Predict the probability that each label is truly positive, under the noise rates.
 
         `predict_proba` is the probability that a label would be observed as positive by those who labeled the training
@@ -509,8 +522,8 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         p = move(logistic(log_odds), features)
         return self._wrap(namespace(p).concat([1 - p, p], axis=1) if self._labels.one_dimensional else p, X)
 
-    def _margins(self, scores: Any) -> Any:
+    def _margins(self, scores: Any) -> Array:
         return self.decision_rule_.margins(logistic(scores))
 
-    def _completion_margins(self, p: Any) -> Any:
+    def _completion_margins(self, p: Any) -> Array:
         return self.decision_rule_.margins(p)

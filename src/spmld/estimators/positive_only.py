@@ -22,10 +22,10 @@ from sklearn.utils.validation import _num_samples
 
 from spmld._arrays import features_to_numpy, to_numpy
 from spmld._validation import check_same_samples
-from spmld.cluster.samples import ClusterSamples
+from spmld.cluster.cluster_samples import ClusterSamples
 from spmld.estimators.inputs import check_weights
 from spmld.estimators.progress import warn_caller
-from spmld.estimators.scaling import FeatureScaler
+from spmld.estimators.transformers import FeatureScaler
 from spmld.labels import Labels, LabelWarning, read_labels
 from spmld.labels.encoding import SIGNS
 from spmld.labels.single_class import (
@@ -39,7 +39,7 @@ from spmld.model_selection.cross_fitting import CrossFit, fit_folds, out_of_fold
 from spmld.model_selection.linear import LogisticModel
 from spmld.model_selection.samples import Samples
 from spmld.noise import NoiseRates, PooledCalibration
-from spmld.noise.estimate import label_frequency
+from spmld.noise.floor import label_frequency
 
 _Matrix = NDArray[np.float64]
 

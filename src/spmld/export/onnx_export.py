@@ -22,7 +22,7 @@ from spmld._io import StrPath, need, writing
 from spmld._validation import list_names
 from spmld.estimators import FeatureScaler
 from spmld.estimators.model_parts import check_names, feature_names_of, first_step, label_names_of
-from spmld.estimators.scaling import LandmarkFeatures
+from spmld.estimators.transformers import LandmarkFeatures
 from spmld.export.onnx_graph import ALIAS, Formula, Operators, Tensor, concatenate, unsupported
 from spmld.export.onnx_models import decisions, predictions
 from spmld.tables import TableEncoder

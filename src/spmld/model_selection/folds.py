@@ -45,10 +45,6 @@ class MultilabelStratifiedKFold(BaseCrossValidator):
     random_state : int, RandomState or None, default=None
         Seed, used only if ``shuffle=True``.
 
-    See Also
-    --------
-    spmld.model_selection._allocation.allocate : The algorithm.
-
     Examples
     --------
     >>> import numpy as np

@@ -10,8 +10,19 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from spmld._arrays import count_nonzero, largest_value, move, n_values, namespace, numpy_dtype, to_device, to_numpy
-from spmld.core.problem import Engine, Problem, make_problem
+from spmld._arrays import (
+    Array,
+    Matrix,
+    count_nonzero,
+    largest_value,
+    move,
+    n_values,
+    namespace,
+    numpy_dtype,
+    to_device,
+    to_numpy,
+)
+from spmld.core.problem import Problem, make_problem
 from spmld.core.scaling import scale
 from spmld.labels import Labels
 from spmld.labels.encoding import observed_signs
@@ -69,7 +80,7 @@ class Samples:
         return self.labels.signs
 
     @property
-    def example(self) -> Any:
+    def example(self) -> Matrix:
         """An array without samples, with the features, the library, the format and the precision of X."""
         return self.X[:0]
 
@@ -136,7 +147,7 @@ class Samples:
         """Return the samples with the features minus their means, times their factors."""
         return replace(self, X=scale(self.X, mean, factor))
 
-    def sample_features(self, rows: NDArray[np.intp]) -> Any:
+    def sample_features(self, rows: NDArray[np.intp]) -> Matrix:
         """Return the features of some samples."""
         return self.X[rows]
 
@@ -155,8 +166,7 @@ class Samples:
         n_groups: int = 1,
         *,
         observed_only: bool = False,
-        max_rows: int | None = None,
-        engine: Engine | None = None,
+        **options: Any,
     ) -> Problem:
         """Return the problem to solve, with arrays of the type of the features; options as in `make_problem`.
 
@@ -173,13 +183,12 @@ class Samples:
             n_groups,
             dtype=X.dtype,
             fit_intercept=fit_intercept,
-            block_rows=max_rows,
             observed_only=observed_only and (isinstance(X, np.ndarray) or sp.issparse(X)),
-            engine=engine,
+            **options,
         )
 
 
-def move_weights(weights: NDArray[Any], X: Any) -> Any:
+def move_weights(weights: NDArray[Any], X: Any) -> Array:
     """Return entry weights in the library and precision of X; boolean weights stay boolean."""
     return move(weights if weights.dtype == bool else weights.astype(numpy_dtype(X), copy=False), X)
 

@@ -15,6 +15,7 @@ from spmld._validation import check_choice, list_names
 from spmld.labels.tags import EmptyIs, Separator, TagCase, Untagged
 from spmld.labels.words import LabelWords, fold_spelling, label_words
 from spmld.tables.columns import FIRST_VALUES, is_nested, is_typed, without_missing_words
+from spmld.tables.errors import LIST_OPTIONS, TableProblem, absent_columns
 from spmld.tables.label_columns import (
     LabelColumns,
     ambiguous_numbers,
@@ -23,7 +24,6 @@ from spmld.tables.label_columns import (
     read_label_column,
     read_tag_column,
 )
-from spmld.tables.problems import LIST_OPTIONS, TableProblem, absent_columns
 
 PREFIX = "label_"
 COLUMN_KINDS = ("text", "number", "category", "date")

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
@@ -17,12 +16,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from spmld._frames import to_pandas
+from spmld._arrays import Matrix
+from spmld._frames import DataFrame, to_pandas
 from spmld._io import need
 from spmld._validation import PositiveInt, Validated
 from spmld.tables import columns
+from spmld.tables.errors import ALLOW_MISSING, TableError, TableProblem, TableWarning, absent_columns
 from spmld.tables.numbers import NumberFormat, NumberTexts
-from spmld.tables.problems import ALLOW_MISSING, TableError, TableProblem, TableWarning, absent_columns
 
 _Names = list[str] | tuple[str, ...] | str
 
@@ -126,25 +126,27 @@ class TableEncoder(TransformerMixin, Validated):
         """
         self._validate_params()
         frame = _check_frame(X)
-        fitted = copy(self)  # of an interrupted fit, nothing remains
-        fitted.kinds_ = self._find_kinds(frame)
-        used = [name for name, kind in fitted.kinds_.items() if kind not in columns.IGNORED_KINDS]
+        with self._new_state() as fitted:
+            fitted._fit(frame)
+        return self
+
+    def _fit(self, frame: Any) -> None:
+        self.kinds_ = self._find_kinds(frame)
+        used = [name for name, kind in self.kinds_.items() if kind not in columns.IGNORED_KINDS]
         if not used:
-            reasons = ", ".join(f"{name} ({kind})" for name, kind in fitted.kinds_.items())
+            reasons = ", ".join(f"{name} ({kind})" for name, kind in self.kinds_.items())
             raise ValueError(f"X must have at least one column of features, got {reasons or 'no columns'}")
-        fitted.feature_names_in_ = np.array(used, dtype=object)
-        fitted.n_features_in_ = len(used)
-        texts = [name for name in fitted._columns("number") if not columns.is_typed(frame[name])]
-        fitted.number_formats_ = {name: NumberTexts(frame[name], self.decimal).format for name in texts}
-        fitted.date_formats_ = {name: _date_details(frame[name], self.day_first) for name in fitted._columns("date")}
-        prepared, unreadable = fitted._prepare(frame)
+        self.feature_names_in_ = np.array(used, dtype=object)
+        self.n_features_in_ = len(used)
+        texts = [name for name in self._columns("number") if not columns.is_typed(frame[name])]
+        self.number_formats_ = {name: NumberTexts(frame[name], self.decimal).format for name in texts}
+        self.date_formats_ = {name: _date_details(frame[name], self.day_first) for name in self._columns("date")}
+        prepared, unreadable = self._prepare(frame)
         failed = [problem for problem in unreadable if self.strict or problem.count == problem.total]
         failed += columns.find_too_large(prepared)
         if failed:
             raise TableError([replace(p, options=(("category", p.column), ("drop", p.column))) for p in failed])
-        fitted.transformer_ = fitted._make_transformer(prepared, len(frame)).fit(prepared)
-        self.__dict__ = fitted.__dict__
-        return self
+        self.transformer_ = self._make_transformer(prepared, len(frame)).fit(prepared)
 
     def _find_kinds(self, frame: Any) -> dict[str, str]:
         """Return the kinds of the columns: those of the parameters, and those that are detected.
@@ -171,7 +173,7 @@ class TableEncoder(TransformerMixin, Validated):
                 kinds |= {name: kind_of(rows[name]) for name in detected}
         return kinds
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any) -> Matrix:
         """Return the features.
 
         Parameters
@@ -273,7 +275,7 @@ class TableEncoder(TransformerMixin, Validated):
         )
 
 
-def _check_frame(X: Any) -> Any:
+def _check_frame(X: Any) -> DataFrame:
     """Return a DataFrame of pandas with column names of type str and a new index."""
     frame = to_pandas(X).rename(columns=str).reset_index(drop=True)
     if not frame.columns.is_unique:

@@ -24,7 +24,7 @@ from spmld.datasets.frames import from_frame, identifier_text, sample_names
 from spmld.datasets.hierarchies import resolve_contradictions, with_hierarchy
 from spmld.labels.tags import show_separators
 from spmld.tables import TableEncoder, TableError, TableRoles, TableWarning, read_table
-from spmld.tables.problems import TableProblem
+from spmld.tables.errors import TableProblem
 from spmld.tables.reading import TABLE_FORMATS, check_options, read_table_blocks, table_format
 from spmld.tables.roles import PREFIX, ROLES, read_label_columns
 

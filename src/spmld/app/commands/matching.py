@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
 
 from spmld._io import need
 from spmld._validation import plural
@@ -20,8 +21,8 @@ from spmld.datasets.hierarchies import resolve_contradictions
 from spmld.estimators.model_parts import encoder_of
 from spmld.export import ModelInfo, load, model_info
 from spmld.tables import TableEncoder, TableError, TableRoles
+from spmld.tables.errors import TableProblem, absent_columns
 from spmld.tables.label_columns import read_label_column
-from spmld.tables.problems import TableProblem, absent_columns
 from spmld.tables.reading import BLOCK_ROWS
 from spmld.tables.roles import find_label_columns, read_label_columns
 
@@ -75,11 +76,16 @@ def open_model(path: str, trusted_types: tuple[str, ...] = (), source: Source | 
         set_encoder(model, allow_missing=source.allow_missing, **options)
     encoder = encoder_of(model)
     if isinstance(encoder, ColumnTransformer) and info.feature_names is not None:
-        indices = encoder._transformer_to_input_indices
-        used = {i for name, step, _ in encoder.transformers_ if str(step) != "drop" for i in indices.get(name, ())}
-        names = [str(name) for i, name in enumerate(encoder.feature_names_in_) if i in used]
-        info = replace(info, feature_names=names)
+        info = replace(info, feature_names=used_columns(encoder))
     return model, info
+
+
+def used_columns(encoder: ColumnTransformer) -> list[str]:
+    """Return the names of the columns that a fitted encoder does not drop."""
+    names = need("pandas").DataFrame(columns=encoder.feature_names_in_)
+    selected = [[part] if np.isscalar(part) else part for _, step, part in encoder.transformers_ if str(step) != "drop"]
+    used = {name for part in selected for name in _safe_indexing(names, part, axis=1)}
+    return [str(name) for name in names if name in used]
 
 
 def set_encoder(model: Any, **parameters: Any) -> None:

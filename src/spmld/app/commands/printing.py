@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from spmld._frames import DataFrame
 from spmld._io import need, writable, writing
 from spmld._table import ArrayTable, TextTable, csv_text
 
@@ -197,7 +198,7 @@ def _json_blocks(tables: Iterable[TextTable | ArrayTable], kind: str) -> Iterato
         yield "[]\n" if start == "[" else "\n]\n"
 
 
-def _to_frame(table: TextTable | ArrayTable) -> Any:
+def _to_frame(table: TextTable | ArrayTable) -> DataFrame:
     return need("pandas").DataFrame([list(row) for row in table.rows], columns=list(table.columns))
 
 

@@ -21,14 +21,14 @@ from spmld.app.review.applying import LabelFields, TagColumn
 from spmld.app.review.editable_tables import EditableTable
 from spmld.app.review.evidence import Evidence
 from spmld.app.review.queue import update_issues
-from spmld.app.review.samples import TableSamples
+from spmld.app.review.table_samples import TableSamples
 from spmld.audit import LabelIssues, find_label_issues
 from spmld.datasets import Dataset
 from spmld.estimators import Completion
 from spmld.export import ModelInfo
 from spmld.labels.tags import label_of_tags
 from spmld.tables import TableRoles, TableWarning
-from spmld.tables.problems import absent_columns
+from spmld.tables.errors import absent_columns
 from spmld.tables.roles import PREFIX, find_label_columns
 
 AUDIT_FOLDS = 5

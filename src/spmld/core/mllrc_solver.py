@@ -14,10 +14,10 @@ is convex in S.
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
-from spmld._arrays import namespace
+from spmld._arrays import Array, namespace
 from spmld.core.iteration import Callback, Iterations, Result
 from spmld.core.linear_objective import Features, Penalty
-from spmld.core.losses import LOSSES, Array
+from spmld.core.losses import LOSSES
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import Block, Problem
 from spmld.core.steps import identity

@@ -10,7 +10,17 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from spmld._arrays import check_range, count_nonzero, in_precision, join_rows, largest_value, move, namespace, to_numpy
+from spmld._arrays import (
+    Matrix,
+    check_range,
+    count_nonzero,
+    in_precision,
+    join_rows,
+    largest_value,
+    move,
+    namespace,
+    to_numpy,
+)
 from spmld.cluster.engine import DaskEngine
 from spmld.core.problem import Block, Problem, group_sizes
 from spmld.core.scaling import scale
@@ -114,7 +124,7 @@ class ClusterSamples:
         return sum(self.counts), self.features.n_features, self.labels.shape[1]
 
     @property
-    def example(self) -> Any:
+    def example(self) -> Matrix:
         """An array without samples, with the features, the format and the precision of X."""
         zeros = np.zeros((0, self.features.n_features), dtype=self.features.dtype)
         return sp.csr_array(zeros) if self.features.sparse else zeros
@@ -194,12 +204,12 @@ class ClusterSamples:
         X, signs, weights = (self.take(chunks, rows) for chunks in (self.X, self.signs, self.weights))
         return Samples(X, replace(self.labels, signs=signs), weights, self.feature_names)
 
-    def take(self, chunks: Chunks, rows: NDArray[np.intp]) -> Any:
+    def take(self, chunks: Chunks, rows: NDArray[np.intp]) -> Matrix:
         """Return some rows of values in chunks, given by increasing numbers, in memory."""
         inside = locate(self.counts, rows)
         return join_rows(self.engine.gather(self.engine.map(lambda part, index: part[index], chunks, inside)))
 
-    def sample_features(self, rows: NDArray[np.intp]) -> Any:
+    def sample_features(self, rows: NDArray[np.intp]) -> Matrix:
         """Return the features of some samples in memory."""
         return self.take(self.X, rows)
 
@@ -225,7 +235,7 @@ class ClusterSamples:
         return Problem(blocks, sizes, self.counts, *self.shape[1:], fit_intercept, engine)
 
 
-def _transform(transformer: Any, dtype: str | None, X: Any) -> Any:
+def _transform(transformer: Any, dtype: str | None, X: Any) -> Matrix:
     return in_precision(transformer.transform(X), dtype)
 
 
@@ -234,7 +244,7 @@ def locate(counts: Sequence[int], rows: Any) -> list[NDArray[np.int64]]:
 
     Examples
     --------
-    >>> from spmld.cluster.samples import locate
+    >>> from spmld.cluster.cluster_samples import locate
     >>> [part.tolist() for part in locate([2, 3], [1, 2, 4])]
     [[1], [0, 2]]
     """
