@@ -34,6 +34,7 @@ SLOW = (
     "million",
     "monitoring",
     "precision",
+    "prediction",
     "refit",
     "review",
     "review_page",

@@ -190,6 +190,7 @@ def minimize(objective: LinearObjective, B: Array, intercepts: Array | None, unt
         apply = partial(objective.hessian_product, C)
         solve = partial(conjugate_gradient, apply, partial(mul, scale), -G, None, forcing, until.cg_iter)
         direction = solve(axis=axis, n_kept=until.cg_iter if until.reorthogonalize else 0)
+        direction = objective.rounded(direction)
         B, S, value, stuck = _search(objective, B, S, G, direction, value)
         goal = xp.where(stuck, xp.ones_like(goal) * xp.inf, goal)
         steps += 1
