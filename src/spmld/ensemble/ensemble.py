@@ -86,7 +86,7 @@ class SelfPacedEnsemble(MultiLabelEstimator):
        Decisions by F1 are made without the floor.
 
     Every model, correction and calibration that contributes to the out-of-fold score of a sample is fitted without the
-    labels of its fold. Copies of a sample are in the same fold, see `identical_samples`.
+    labels of its fold. Copies of a sample are in the same fold, see `similar_samples`.
 
     On a Dask collection, all of this is done with at most 20,000 evenly spaced samples in memory. The linear and latent
     views are then fitted to all samples, without trimming; the other attributes are those of the sample.
@@ -131,10 +131,11 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         Whether to keep the training data in the model, and in model files, so that `update` can be used.
     cv : int, splitter or iterable of splits, default=3
         Folds of the samples. Each sample must be tested exactly once.
-    identical_samples : {"auto", "together", "apart"}, default="auto"
-        Whether identical samples are in the same fold, if `cv` is a number. Copies must be, since the labels of one are
-        known from the others, but not samples of a few categories, of which new data consist, too. "auto" decides by
-        the labels of all identical samples, see `spmld.model_selection.folds.are_copies`.
+    similar_samples : {"auto", "together", "apart"}, default="auto"
+        Whether similar samples are in the same fold, if `cv` is a number: those that are identical, and those with a
+        distance below a clear gap in the distances of samples. Copies must be, since the labels of one are known from
+        the others, but not samples of a few categories, of which new data consist, too. "auto" decides by the labels of
+        all similar samples, see `spmld.model_selection.similarity.are_copies`.
     scoring : str, default="ranking_loss"
         Name of the metric of scores used for model selection, see `spmld.metrics`.
     n_jobs : int or None, default=None
@@ -167,8 +168,10 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         The estimate of the floor and of the noise rates.
     n_repeated_samples_ : int
         Number of samples that are identical to an earlier sample.
-    identical_together_ : bool
-        Whether identical samples are in the same fold.
+    n_near_samples_ : int
+        Number of other samples that share the fold of an earlier one, to which they are near.
+    similar_together_ : bool
+        Whether similar samples are in the same fold.
     keep_fraction_ : float
         The fraction of positives that is kept.
     self_paced_weights_ : ndarray of shape (n_samples, n_labels)
@@ -226,7 +229,7 @@ class SelfPacedEnsemble(MultiLabelEstimator):
     decision: DecisionOption = "f1"
     keep_data: bool = False
     cv: Any = 3
-    identical_samples: Literal["auto", "together", "apart"] = "auto"
+    similar_samples: Literal["auto", "together", "apart"] = "auto"
     scoring: str = "ranking_loss"
     n_jobs: int | None = None
     device: str | None = None
@@ -321,9 +324,8 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         views = self._choose_views(searched)
         self.transformers_, features = fit_transformers(views, searched, rng)
         views = {name: view.with_seed(rng).with_params(device=self.device) for name, view in views.items()}
-        folds, self.n_repeated_samples_, self.identical_together_ = split_samples(
-            self.cv, searched, rng.randint(MAX_SEED), self.identical_samples
-        )
+        folds, found = split_samples(self.cv, searched, rng.randint(MAX_SEED), self.similar_samples)
+        _, self.n_repeated_samples_, self.n_near_samples_, self.similar_together_ = found
         check_keep_fraction(self.keep_fraction, len(folds))
         n_jobs = effective_n_jobs(self.n_jobs)
         loss = HeldOutLoss(self.scoring)
