@@ -38,7 +38,7 @@ GAP_LEVEL = 0.01
 """Probability of a gap among the distances of samples that fill one dimension."""
 COMPLETE = 0.1
 """Quantile of the distances of the last neighbors up to which pairs are compared, as most of them are then found."""
-ROUNDING = 1e-6
+SAME_DISTANCE = 1e-6
 """Distances below this one, relative to the largest, are those of identical samples."""
 
 
@@ -204,7 +204,7 @@ def find_gap(distances: NDArray[np.float64]) -> float | None:
     >>> find_gap(distances) is None, 0.0001 < find_gap(np.append(distances + 0.01, np.full(50, 0.0001))) < 0.02
     (True, True)
     """
-    ordered = np.sort(distances[distances > ROUNDING * distances.max(initial=0.0)])
+    ordered = np.sort(distances[distances > SAME_DISTANCE * distances.max(initial=0.0)])
     spacings = np.arange(1, len(ordered)) * np.diff(np.log(ordered))
     if len(spacings) == 0 or spacings.max() <= np.log(len(ordered) / GAP_LEVEL):
         return None
