@@ -159,11 +159,11 @@ def test_pipelines_are_saved_and_loaded(text, tmp_path):
 
 
 def test_parameters_are_validated():
-    encoder = clone(TableEncoder(text=["review"], max_words=10))
+    encoder = clone(TableEncoder(text=["review"], max_terms=10))
     assert encoder.fit_transform(FRAME[["review"]]).shape == (80, 10)
     for wrong, message in (
         (TableEncoder(text=["revue"]), "column 'revue' of text does not exist; did you mean 'review'"),
-        (TableEncoder(max_words=0), "max_words"),
+        (TableEncoder(max_terms=0), "max_terms"),
         (TableEncoder(drop=list(FRAME.columns)), "at least one column of features"),
     ):
         with pytest.raises(ValueError, match=message):
