@@ -37,6 +37,7 @@ SLOW = (
     "review",
     "review_page",
     "startup",
+    "text",
     "threads",
     "updates",
     "wrong_labels",
