@@ -1,14 +1,14 @@
 """Features of texts on real tags: words, words and characters as in `TableEncoder`, and embeddings beside them.
 
-``python -m benchmarks.text [FILE ...] [--embed MODEL]`` takes minutes for each table. A FILE is a table with the columns
-"text" and "tags", whose tags are separated by ";". Without one, the texts are the names and descriptions of Debian
-packages, if ``apt-cache`` lists them, and the labels are their tags (debtags): one table with the tags about what a
-package is for, and one with those about how it is made. MODEL is that of ``spmld fit --embed``; without it, nothing is
-embedded.
+``python -m benchmarks.text [FILE ...] [--embed MODEL]`` takes minutes for each table. A FILE is a table with the
+columns "text" and "tags", whose tags are separated by ";". Without one, the texts are the names and descriptions of
+Debian packages, if ``apt-cache`` lists them, and the labels are their tags (debtags): one table with the tags about
+what a package is for, and one with those about how it is made. MODEL is that of ``spmld fit --embed``; without it,
+nothing is embedded.
 
-Descriptions that are repeated are used once. Of the texts in random order, the first 1,500 train
-`SelfPacedEnsemble` with its default parameters, and the next 3,000 test it. Labels are the 30 tags of most texts. Output:
-the macro average precision on all test labels if all training labels are observed, and if a random half is.
+Descriptions that are repeated are used once. Of the texts in random order, the first 1,500 train `SelfPacedEnsemble`
+with its default parameters, and the next 3,000 test it. Labels are the 30 tags of most texts. Output: the macro average
+precision on all test labels if all training labels are observed, and if a random half is.
 """
 
 import shutil

@@ -112,8 +112,9 @@ def test_replaced_words_and_a_changed_frequency_are_noticed(songs, model, tmp_pa
     assert not result.alarm
     encoder, reference = model[0], model[-1].reference_
     present = 1 - reference.below[0] / reference.n_samples
-    common = np.argsort(-np.where(present < 0.5, present, 0))[:4]
-    words = [str(name).removeprefix("review: ") for name in encoder.get_feature_names_out()[common]]
+    names = [str(name).removeprefix("review: ") for name in encoder.get_feature_names_out()]
+    is_word = [name.isalpha() for name in names]
+    words = [names[j] for j in np.argsort(-np.where((present[: len(names)] < 0.5) & is_word, present[: len(names)], 0))[:4]]
     replaced = [" ".join("word" if word.lower().strip(".,") in words else word for word in t.split()) for t in texts]
     changed = monitor(model, pd.DataFrame({"review": replaced}))
     alarms = {name for name, alarm in zip(changed.features.names, changed.features.alarm, strict=True) if alarm}

@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-VECTORS = {"slow": (1, 0, 0), "calm": (1, 0, 0), "loud": (0, 1, 0), "noisy": (0, 1, 0), "text": (1, 1, 0), "[UNK]": (0, 0, 0)}
+VECTORS = {
+    "slow": (1, 0, 0),
+    "calm": (1, 0, 0),
+    "loud": (0, 1, 0),
+    "noisy": (0, 1, 0),
+    "text": (1, 1, 0),
+    "[UNK]": (0, 0, 0),
+}
 
 
 def write_static_model(folder, vectors=VECTORS):

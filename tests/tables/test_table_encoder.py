@@ -80,7 +80,9 @@ def test_text_is_that_of_scikit_learn():
     frame = FRAME[["review"]]
     X = TableEncoder(text="review").fit_transform(frame)
     words = TfidfVectorizer(sublinear_tf=True, ngram_range=(1, 2)).fit_transform(frame["review"])
-    characters = TfidfVectorizer(sublinear_tf=True, analyzer="char_wb", ngram_range=(2, 5)).fit_transform(frame["review"])
+    characters = TfidfVectorizer(sublinear_tf=True, analyzer="char_wb", ngram_range=(2, 5)).fit_transform(
+        frame["review"]
+    )
     np.testing.assert_allclose(dense(X), np.hstack([words.toarray(), characters.toarray()]) / np.sqrt(2))
 
 

@@ -68,7 +68,9 @@ def test_pipelines_of_vectors_are_saved(tmp_path):
     features = FRAME[["image", "key"]]
     model = make_pipeline(TableEncoder(vectors="image"), spmld.MaskedLogistic()).fit(features, Y)
     spmld.save(model, tmp_path / "m.skops")
-    np.testing.assert_array_equal(spmld.load(tmp_path / "m.skops").predict_proba(features), model.predict_proba(features))
+    np.testing.assert_array_equal(
+        spmld.load(tmp_path / "m.skops").predict_proba(features), model.predict_proba(features)
+    )
 
 
 def test_commands_read_columns_and_files_alike(tmp_path):

@@ -219,7 +219,9 @@ def _counts(build: Operators, model: CountVectorizer, inputs: Any) -> list[Any]:
     """Declare the numbers of words. Words are written as tuples, which skl2onnx need not split."""
     custom = [name for name in ("tokenizer", "preprocessor", "strip_accents") if getattr(model, name) is not None]
     if model.analyzer == "char_wb" and model.ngram_range[0] > 1 and not custom:
-        return build.formula(partial(_count_characters, model=model, locale=build.locale), inputs, len(model.vocabulary_))
+        return build.formula(
+            partial(_count_characters, model=model, locale=build.locale), inputs, len(model.vocabulary_)
+        )
     if model.analyzer != "word" or model.token_pattern not in _TOKENS or custom:
         raise unsupported(
             f"{type(model).__name__} with analyzer={model.analyzer!r}, token_pattern={model.token_pattern!r}"

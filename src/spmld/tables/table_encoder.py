@@ -77,8 +77,8 @@ class TableEncoder(TransformerMixin, Validated):
     Attributes
     ----------
     kinds_ : dict
-        Kind of each column: "number", "category", "date", "text" or "vectors", or the reason why it is ignored: "identifier",
-        "row number", "empty", "constant", "nested" or "dropped".
+        Kind of each column: "number", "category", "date", "text" or "vectors", or the reason why it is ignored:
+        "identifier", "row number", "empty", "constant", "nested" or "dropped".
     number_formats_ : dict
         Format of each column of text that is read as numbers: decimal separator, unit, and whether it is yes/no.
     date_formats_ : dict

@@ -127,7 +127,9 @@ def find_model(model: str) -> Path:
     if folder.is_dir():
         if _has_model(folder):
             return folder
-        raise ValueError(f"the embedding model must be {_KINDS}, got {model}, a folder without config.json and tokenizer.json")
+        raise ValueError(
+            f"the embedding model must be {_KINDS}, got {model}, a folder without config.json and tokenizer.json"
+        )
     name = model.replace("-", "_")
     spec = find_spec(name) if name.isidentifier() else None
     places = [Path(place) for place in (spec.submodule_search_locations or ())] if spec else []

@@ -63,8 +63,8 @@ class MatchedData:
 def open_model(path: str, trusted_types: tuple[str, ...] = (), source: Source | None = None) -> tuple[Any, ModelInfo]:
     """Return the model in a file, and the description of it.
 
-    The encoder of the model has the options --strict, --decimal, --embed and --allow-missing of the source. The features in the
-    description do not include columns that the encoder drops.
+    The encoder of the model has the options --strict, --decimal, --embed and --allow-missing of the source. The
+    features in the description do not include columns that the encoder drops.
     """
     if source is not None and source.hierarchy is not None:
         raise ValueError(f"--hierarchy {source.hierarchy} cannot be combined with {path}, which has the one of its fit")
