@@ -3,8 +3,8 @@
 ``python -m benchmarks.text [FILE ...] [--embed MODEL]`` takes minutes for each table. A FILE is a table with the
 columns "text" and "tags", whose tags are separated by ";". Without one, the texts are the names and descriptions of
 Debian packages, if ``apt-cache`` lists them, and the labels are their tags (debtags): one table with the tags about
-what a package is for, and one with those about how it is made. MODEL is that of ``spmld fit --embed``; without it,
-nothing is embedded.
+what a package is for, and one with those about how it is made. MODEL is that of ``spmld fit --embed``; by default, it
+is made of the vectors in the package wordllama (``pip install --no-deps wordllama``), and without it nothing is embedded.
 
 Descriptions that are repeated are used once. Of the texts in random order, the first 1,500 train `SelfPacedEnsemble`
 with its default parameters, and the next 3,000 test it. Labels are the 30 tags of most texts. Output: the macro average
@@ -14,6 +14,8 @@ precision on all test labels if all training labels are observed, and if a rando
 import shutil
 import subprocess
 import sys
+import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +46,10 @@ def main(*arguments):
         i = paths.index("--embed")
         embed = paths[i + 1]
         del paths[i : i + 2]
+    elif find_spec("wordllama"):
+        folder = tempfile.TemporaryDirectory()
+        embed = folder.name
+        write_wordllama(embed)
     tables = {path: read_table(path) for path in paths} or default_tables()
     print(f"{'table':<14}{'features':<20}{'all observed':>16}{'half missing':>16}")
     for name, table in tables.items():
@@ -53,7 +59,20 @@ def main(*arguments):
         for features, scores in evaluate(table[["text"]], Y, embed):
             print(f"{Path(name).stem:<14}{features:<20}" + "".join(f"{score:>16.3f}" for score in scores), flush=True)
     if embed is None:
-        print("embeddings are left out: pass --embed MODEL")
+        print("embeddings are left out: pass --embed MODEL, or install wordllama")
+
+
+def write_wordllama(folder):
+    """Write the static embeddings in the package wordllama as a model of model2vec."""
+    from model2vec import StaticModel
+    from safetensors.numpy import load_file
+    from tokenizers import Tokenizer
+
+    package = Path(find_spec("wordllama").origin).parent
+    (vectors,) = load_file(next(package.glob("weights/*.safetensors"))).values()
+    tokenizer = Tokenizer.from_file(str(next(package.glob("tokenizers/*.json"))))
+    tokenizer.no_padding()
+    StaticModel(vectors, tokenizer, normalize=True).save_pretrained(folder)
 
 
 def default_tables():
