@@ -3,6 +3,8 @@
 import json
 from dataclasses import replace
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -113,8 +115,8 @@ def test_replaced_words_and_a_changed_frequency_are_noticed(songs, model, tmp_pa
     encoder, reference = model[0], model[-1].reference_
     present = 1 - reference.below[0] / reference.n_samples
     names = [str(name).removeprefix("review: ") for name in encoder.get_feature_names_out()]
-    is_word = [name.isalpha() for name in names]
-    words = [names[j] for j in np.argsort(-np.where((present[: len(names)] < 0.5) & is_word, present[: len(names)], 0))[:4]]
+    fractions = {name: fraction for name, fraction in zip(names, present, strict=False) if name.isalpha()}
+    words = sorted((name for name in fractions if fractions[name] < 0.5), key=fractions.__getitem__)[-4:]
     replaced = [" ".join("word" if word.lower().strip(".,") in words else word for word in t.split()) for t in texts]
     changed = monitor(model, pd.DataFrame({"review": replaced}))
     alarms = {name for name, alarm in zip(changed.features.names, changed.features.alarm, strict=True) if alarm}
@@ -126,7 +128,7 @@ def test_replaced_words_and_a_changed_frequency_are_noticed(songs, model, tmp_pa
     assert frequent.new[label] > frequent.training[label] + 0.1
     spmld.save(model, tmp_path / "model.skops")
     assert monitor(spmld.load(tmp_path / "model.skops"), pd.DataFrame({"review": texts})).to_dict() == result.to_dict()
-    assert "Alarm: features" in monitoring_report(changed)
+    assert re.search("Alarm: .*features have changed", monitoring_report(changed))
     assert "No shift was found" in monitoring_report(result)
 
 
