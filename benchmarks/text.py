@@ -4,7 +4,7 @@
 columns "text" and "tags", whose tags are separated by ";". Without one, the texts are the names and descriptions of
 Debian packages, if ``apt-cache`` lists them, and the labels are their tags (debtags): one table with the tags about
 what a package is for, and one with those about how it is made. MODEL is that of ``spmld fit --embed``; by default, it
-is made of the vectors in the package wordllama (``pip install --no-deps wordllama``), and without it nothing is embedded.
+is made of the vectors in the package wordllama (``pip install --no-deps wordllama``); without it nothing is embedded.
 
 Descriptions that are repeated are used once. Of the texts in random order, the first 1,500 train `SelfPacedEnsemble`
 with its default parameters, and the next 3,000 test it. Labels are the 30 tags of most texts. Output: the macro average

@@ -1,9 +1,8 @@
 """Monitoring without labels: frequencies of labels, and tests for shifts."""
 
 import json
-from dataclasses import replace
-
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
