@@ -79,6 +79,17 @@ def test_folders_without_a_model_and_missing_libraries_are_named(folder, tmp_pat
         TextEmbedder(str(folder)).fit(TEXTS)
 
 
+def test_code_in_the_folder_is_not_run(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sentence_transformers", object())
+    (folder / "own.py").write_text("raise SystemExit('run')")
+    (folder / "modules.json").write_text('[{"type": "own.Module"}]')
+    with pytest.raises(ValueError, match=r"model has code of its own, own\.Module, which is not run"):
+        TextEmbedder(str(folder)).fit(TEXTS)
+    (folder / "modules.json").write_text("{")
+    with pytest.raises(ValueError, match=r"modules\.json cannot be read as a list of modules"):
+        TextEmbedder(str(folder)).fit(TEXTS)
+
+
 def test_models_store_the_path_and_notice_other_models(folder, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     model = make_pipeline(TableEncoder(text="review", embed="model"), spmld.MaskedLogistic()).fit(FRAME, Y)

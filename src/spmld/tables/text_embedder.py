@@ -1,5 +1,6 @@
 """TextEmbedder: embeddings of texts by a pretrained model in a local folder."""
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -154,9 +155,11 @@ def _embed(folder: Path, texts: list[str]) -> NDArray[np.float64]:
 @lru_cache(maxsize=2)
 def _load(folder: str) -> Callable[[list[str]], Any]:
     """Return the function of a model that embeds texts. Other than those of model2vec, models have modules."""
-    modules = Path(folder, "modules.json")
-    is_static = not modules.is_file() or "StaticEmbedding" in modules.read_text(encoding="utf-8")
+    types = _module_types(Path(folder, "modules.json"))
+    is_static = not types or any(name.endswith("StaticEmbedding") for name in types)
     library = need("model2vec", "text") if is_static else need("sentence_transformers", None)
+    if own := [name for name in types if not name.startswith("sentence_transformers.")]:
+        raise ValueError(f"{folder} has code of its own, {own[0]}, which is not run; use a model without it")
     try:
         if is_static:
             static = library.StaticModel.from_pretrained(folder)
@@ -165,6 +168,16 @@ def _load(folder: str) -> Callable[[list[str]], Any]:
         return lambda texts: transformer.encode(texts, show_progress_bar=False)
     except Exception as error:  # libraries raise many types of errors
         raise ValueError(shorten(f"{folder} cannot be read as a model of texts: {error}")) from error
+
+
+def _module_types(path: Path) -> list[str]:
+    """Return the names of the classes of the modules, which sentence-transformers would import."""
+    if not path.is_file():
+        return []
+    try:
+        return [str(module["type"]) for module in json.loads(path.read_text(encoding="utf-8"))]
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{path} cannot be read as a list of modules: {error}") from error
 
 
 def _check_texts(X: Any) -> list[str]:
