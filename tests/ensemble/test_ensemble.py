@@ -203,6 +203,22 @@ def test_fitted_transformers_do_not_hold_the_random_state_of_the_fit():
     np.testing.assert_array_equal(fitted.decision_function(DATA.X), seeded.fit(DATA.X, Y).decision_function(DATA.X))
 
 
+def test_views_with_equal_transformers_share_one_which_is_applied_once(monkeypatch):
+    fitted = model(views=("linear", "ridge", "boosting")).fit(DATA.X, Y)
+    scaler = fitted.transformers_["linear"]
+    assert scaler is fitted.transformers_["ridge"] is fitted.transformers_["boosting"]
+    calls = []
+    transform = FeatureScaler.transform
+
+    def counted(self, X):
+        calls.append(self)
+        return transform(self, X)
+
+    monkeypatch.setattr(FeatureScaler, "transform", counted)
+    fitted.predict_proba(DATA.X)
+    assert calls == [scaler]
+
+
 def test_scores_are_the_weighted_mean_of_calibrated_views():
     fitted = model(dependency_weight=0.0).fit(DATA.X, Y)
     scores = []
@@ -495,4 +511,4 @@ def test_interactions_of_few_categories_are_learned():
     fitted = SelfPacedEnsemble(random_state=0).fit(X[:600], Y[:600])
     p = fitted.predict_proba(X[600:])
     assert -np.log(np.where(Y[600:] > 0, p, 1 - p)).mean() < 0.4
-    assert not fitted.identical_together_
+    assert not fitted.similar_together_

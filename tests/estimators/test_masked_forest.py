@@ -71,3 +71,14 @@ def test_the_view_is_saved_explained_and_exported(tmp_path):
     session = onnxruntime.InferenceSession(tmp_path / "model.onnx", providers=["CPUExecutionProvider"])
     exported = session.run(["probabilities"], {"X": X.astype(np.float32)})[0]
     np.testing.assert_allclose(exported, FOREST.predict_proba(X), atol=1e-5)
+
+
+def test_thresholds_between_values_keep_the_decisions_and_labels_without_trees():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 9, (80, 3)).astype(np.float32)  # the middle of two values may be a third one
+    labels = np.column_stack([X[:, 0] > X[:, 1], np.full(80, np.nan)])
+    model = MaskedForest(n_estimators=5, random_state=0).fit(X, labels)
+    trees = model.trees_[0]
+    assert (np.modf(trees.threshold[trees.left != np.arange(len(trees.left))])[0] == 0.5).all()
+    assert len(model.trees_[1].roots) == 0
+    np.testing.assert_array_equal(trees.between(np.sort(X, axis=0)).threshold, trees.threshold)

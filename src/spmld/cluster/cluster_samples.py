@@ -30,6 +30,8 @@ from spmld.model_selection.samples import Samples, hash_rows, mostly_zero, move_
 
 Chunks = tuple[Any, ...]
 """A future for each chunk."""
+MAX_LOADED = 10_000_000
+"""Maximum number of values of features and labels that the client loads: messages of their fits would take longer."""
 
 
 @dataclass(frozen=True)
@@ -191,6 +193,11 @@ class ClusterSamples:
         X = self.engine.map(partial(_transform, transformer, dtype), self.X)
         return replace(self, X=X, features=self.engine.sum(FeatureSummary.of, X))
 
+    def loaded(self) -> "Samples | ClusterSamples":
+        """Return the samples in memory, unless they are large."""
+        n, _, l = self.shape
+        return self.in_memory(np.arange(n)) if self.n_values + n * l <= MAX_LOADED else self
+
     def rows(self, index: NDArray[np.intp]) -> "ClusterSamples":
         """Return some samples, given by increasing numbers, on their workers."""
         inside = locate(self.counts, index)
@@ -245,7 +252,8 @@ class ClusterSamples:
 
     def problem(self, fit_intercept: bool, group: Chunks | None = None, n_groups: int = 1, **options: Any) -> Problem:
         """Return the problem to solve, with arrays of the type of the features; options for memory have no effect."""
-        like, engine = self.example, self.engine
+        like = self.example
+        engine = self.engine
 
         def make_block(X: Any, signs: Any, weights: Any, group: Any) -> Block:
             return Block(X, move(signs, like), move_weights(weights, like), move(group, like))

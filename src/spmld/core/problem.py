@@ -252,6 +252,11 @@ class Engine:
     steps_per_pass: ClassVar[int] = 1
     """Number of steps of a bisection in one pass over the blocks: several where a pass takes long."""
 
+    @staticmethod
+    def rounded(A: Array) -> Array:
+        """Return directions, or sums for them, as they are sent: unchanged in memory."""
+        return A
+
     def map(self, function: Callable[..., Any], *rows: Sequence[Any]) -> tuple[Any, ...]:
         """Apply `function` to the arguments of each block."""
         return tuple(self.over(function, *rows))
@@ -259,6 +264,10 @@ class Engine:
     def sum(self, function: Callable[..., Any], *rows: Sequence[Any], combine: Combine = add) -> Any:
         """Sum an array, or each array of a tuple, over the blocks, or combine them by another associative function."""
         return reduce(partial(combine_parts, combine), self.over(function, *rows))
+
+    def sliced(self, blocks: Sequence[Any]) -> tuple[Any, ...]:
+        """Return blocks whose values are not paired with arrays in memory: unchanged, or in slices of rows."""
+        return tuple(blocks)
 
     def gather(self, rows: Sequence[Any]) -> tuple[Any, ...]:
         """Return the values of all blocks in the memory of this process."""

@@ -64,9 +64,9 @@ class ViewTerm(NamedTuple):
     transformer: Any
     estimator: Any
 
-    def scores(self, X: Any) -> Scores:
-        """Return the scores of the estimator."""
-        return to_numpy(self.estimator.decision_function(self.transformer.transform(X)))
+    def scores(self, features: Any) -> Scores:
+        """Return the scores of the estimator for features of the transformer."""
+        return to_numpy(self.estimator.decision_function(features))
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,8 @@ class EnsembleFormula:
     rule: DecisionRule
 
     def mixture(self, X: Any) -> Scores:
-        """Return s, the weighted mean of the calibrated scores of the views."""
+        """Return s, the weighted mean of the calibrated scores of the views, which share transformers."""
         X = contiguous(X)
-        return np.asarray(sum(view.factor * view.scores(X) for view in self.views)) + self.offset
+        transformers = {id(view.transformer): view.transformer for view in self.views}
+        features = {key: transformer.transform(X) for key, transformer in transformers.items()}
+        return np.asarray(sum(v.factor * v.scores(features[id(v.transformer)]) for v in self.views)) + self.offset

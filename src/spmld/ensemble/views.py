@@ -408,18 +408,22 @@ def fit_transformers(
     """Return the fitted transformer of each view, and the samples with transformed features."""
     transformers = {}
     features = {}
-    equal: dict[Any, tuple[Any, Samples]] = {}
+    fitted: dict[Any, Any] = {}
+    transformed: dict[Any, Samples] = {}
     for name, view in views.items():
         transformer = set_accepted(clone(view.transformer), random_state=rng)
         params = transformer.get_params()
-        # Views with equal transformers share the features, which may be large.
-        key = name if "random_state" in params else (type(transformer), joblib.hash(params), view.dtype)
-        if key not in equal:
-            X = in_precision(transformer.fit(samples.X).transform(samples.X), view.dtype)
+        # Views with equal transformers share them, and the features, which may be large.
+        key = name if "random_state" in params else (type(transformer), joblib.hash(params))
+        if key not in fitted:
+            fitted[key] = transformer.fit(samples.X)
             if "random_state" in params:
                 transformer.set_params(random_state=None)  # the random numbers of the fit are not part of the result
-            equal[key] = transformer, replace(samples, X=X)
-        transformers[name], features[name] = equal[key]
+        transformers[name] = fitted[key]
+        if (key, view.dtype) not in transformed:
+            X = in_precision(fitted[key].transform(samples.X), view.dtype)
+            transformed[key, view.dtype] = replace(samples, X=X)
+        features[name] = transformed[key, view.dtype]
     return transformers, features
 
 

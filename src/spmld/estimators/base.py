@@ -153,8 +153,8 @@ class MultiLabelEstimator(ClassifierMixin, Validated, ABC):
         Parameters
         ----------
         X : array-like, sparse matrix, torch tensor or Dask collection of shape (n_samples, n_features)
-            Training samples. The chunks of Dask arrays and data frames stay on the workers of the active client, if the
-            estimator supports them.
+            Training samples. The chunks of large Dask arrays and data frames stay on the workers of the active client,
+            if the estimator supports them.
         y : array-like, DataFrame, masked array or sparse matrix of shape (n_samples, n_labels) or (n_samples,)
             Labels: 0/1, -1/+1 or bool; NaN, None or ``pd.NA`` where missing. See `spmld.labels`. Labels of several
             annotators, an array of shape (n_samples, n_annotators, n_labels) or `spmld.annotators.AnnotatorLabels`, are
@@ -203,7 +203,7 @@ class MultiLabelEstimator(ClassifierMixin, Validated, ABC):
         if is_collection(X):
             samples = read_collection(X, y, mask, entry_weight)
             check_single_class(samples, entry_weight, self._accepts_entry_weight())
-            return samples, None
+            return samples.loaded(), None
         mapped = X.nbytes if isinstance(X, np.memmap) else 0
         X = check_features(self, X, reset=True)
         if not on_accelerator(X):

@@ -133,7 +133,7 @@ class Trees:
         threshold = self.threshold.copy()
         order = np.argsort(self.feature, kind="stable")
         features, starts = np.unique(self.feature[order], return_index=True)
-        for j, nodes in zip(features, np.split(order, starts[1:]), strict=True):
+        for j, nodes in zip(features, np.split(order, starts)[1:], strict=True):
             values = ordered[:, j].astype(float)
             above = np.searchsorted(values, threshold[nodes], side="right")
             inner = (above > 0) & (above < len(values))

@@ -3,6 +3,7 @@
 Noise rates, consensus and label frequencies are estimated from the out-of-fold scores of `LogisticModel`.
 """
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -41,7 +42,8 @@ def linear_problem(samples: Any, fit_intercept: bool, *, separate: bool = True) 
     observed = samples.n_observed / (n * l)
     few = separate and _few_for_single_labels(n, d, samples.n_values, observed, sp.issparse(samples.example))
     # Labels that are fitted in groups need no blocks of samples to bound the memory.
-    return samples.problem(fit_intercept, observed_only=few, block_rows=n if separate else None)
+    problem = samples.problem(fit_intercept, observed_only=few, block_rows=n if separate else None)
+    return replace(problem, blocks=problem.engine.sliced(problem.blocks))
 
 
 def _few_for_single_labels(n: int, d: int, n_values: int, observed_fraction: float, sparse: bool) -> bool:
