@@ -223,6 +223,7 @@ def test_an_update_of_a_fit_to_all_samples_equals_a_fit_with_the_same_settings()
     np.testing.assert_allclose(model.estimators_["exact"].coef_, expected.coef_, atol=1e-7)
 
 
+@pytest.mark.filterwarnings("ignore::spmld.labels.LabelWarning")
 def test_hierarchies_project_the_scores_of_held_out_samples():
     base = SelfPacedEnsemble(views=LINEAR, max_search_samples=300, random_state=0)
     model = HierarchicalClassifier(base, {0: [1]}).fit(X, Y)
@@ -245,6 +246,7 @@ def test_other_forms_of_the_data(change):
     np.testing.assert_allclose(p, plain.predict_proba(X_TEST), atol=0.05)
 
 
+@pytest.mark.filterwarnings("ignore::spmld.labels.LabelWarning")
 def test_positive_only_labels():
     model = fitted(Y=np.where(Y == 1, 1, np.nan))
     assert np.isfinite(model.class_prior_).all()
