@@ -10,6 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import spmld
 from spmld import HierarchicalClassifier, MaskedRidge, PerLabelClassifier, SelfPacedEnsemble
+from spmld.app.commands.fitting import quality_metrics
 from spmld.audit import find_label_issues
 from spmld.core.losses import logistic
 from spmld.datasets import make_planted
@@ -251,3 +252,9 @@ def test_positive_only_labels():
     model = fitted(Y=np.where(Y == 1, 1, np.nan))
     assert np.isfinite(model.class_prior_).all()
     assert ranking_loss(Y_TEST, model.decision_function(X_TEST)) < 0.15
+
+
+def test_the_printed_quality_is_that_of_held_out_samples(model):
+    rows = model.held_out_samples_
+    metrics = quality_metrics(Y, model.out_of_fold_scores_)
+    assert metrics["ranking_loss"] == pytest.approx(ranking_loss(Y[rows], model.out_of_fold_scores_[rows]), abs=1e-4)
