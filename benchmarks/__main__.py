@@ -34,12 +34,16 @@ SLOW = (
     "million",
     "monitoring",
     "precision",
+    "prediction",
     "refit",
     "review",
     "review_page",
     "startup",
+    "text",
     "threads",
+    "trees",
     "updates",
+    "views",
     "wrong_labels",
 )
 TOOLS = ("__main__", "peers", "ratios", "sizes")

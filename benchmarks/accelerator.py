@@ -72,8 +72,8 @@ def profile(torch, X, Y):
         def _steps(self):
             return tuple(in_range(torch, type(step).__name__[-1], step) for step in super()._steps())
 
-        def _pacing(self, problem):
-            return in_range(torch, "P", super()._pacing(problem))
+        def _pacing(self):
+            return in_range(torch, "P", super()._pacing())
 
         def _set_result(self, problem, objective, result, mean, factor):
             super()._set_result(problem, objective, result, mean, factor)

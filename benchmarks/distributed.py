@@ -1,9 +1,12 @@
 """Fits on one and two Dask workers with one thread each: run time, CPU time, bytes sent, and a cost model.
 
-``python -m benchmarks.distributed [samples]`` (default 400,000; needs two free cores) generates planted data in two
-chunks on the workers and fits `SPMLD` with a fixed number of outer iterations. Numbers are those of one outer
-iteration. Bytes are those that the workers send, counted by Dask, and the sizes of the functions that the client sends,
-compared with 4 (l + d) k floats per chunk.
+``python -m benchmarks.distributed [samples]`` needs two free cores. It fits `MaskedLogistic` in memory and on two
+workers, which have half of the samples each, and prints CPU times, and the bytes of all messages between the processes
+of the cluster, also relative to those of the coefficients in single precision, for each worker.
+
+Then it generates planted data (default 400,000 samples; 0 leaves it out) in two chunks on the workers and fits `SPMLD`
+with a fixed number of outer iterations. Numbers are those of one outer iteration. Bytes are those that the workers
+send, counted by Dask, and the sizes of the functions that the client sends, compared with 4 (l + d) k floats per chunk.
 
 A fit to 1,600 samples measures b, the time of a step without its computations. In the cost model, an iteration takes a
 seconds of CPU per row, divided by the number of workers, and b seconds for each step. The CPU time of an iteration is
@@ -20,13 +23,90 @@ import cloudpickle
 import dask.array as da
 import numpy as np
 from distributed import Client, LocalCluster
+from distributed.comm.tcp import TCP
 
+from benchmarks.observed import make_data
 from benchmarks.sizes import sized
-from spmld import SPMLD
+from spmld import SPMLD, MaskedLogistic
+from spmld.cluster import cluster_samples
 from spmld.cluster.engine import DaskEngine
 
 D, L, K, N_ITER, N_CHUNKS = 100, 50, 20, 4, 2
 PROCESSES = sized(True, False)
+SPARSE, DENSE = sized(((20_000, 5000, 50), (1_000_000, 50, 20)), ((200, 30, 3), (200, 5, 3)))
+OPTIONS = {"threads_per_worker": 1, "processes": PROCESSES, "dashboard_address": None, "silence_logs": 50}
+
+
+def make_sparse(n, d, l):
+    """Return sparse features, and labels of which half are missing."""
+    X, Y, mask = make_data(n, d, l, 0.5)
+    return X, np.where(mask.toarray(), Y.toarray(), np.nan)
+
+
+def make_dense(n, d, l):
+    """Return normal features, and labels of which half are missing."""
+    rng = np.random.default_rng(0)
+    X, W = rng.normal(size=(n, d)), 0.3 * rng.normal(size=(d, l))
+    Y = X @ W + rng.logistic(size=(n, l)) > 1
+    return X, np.where(rng.random(Y.shape) < 0.5, Y, np.nan)
+
+
+def count_bytes():
+    """Count the bytes of the messages that this process sends."""
+    if hasattr(TCP, "total"):
+        return
+    write = TCP.write
+    TCP.total = 0
+
+    async def counted_write(self, *args, **options):
+        n_bytes = await write(self, *args, **options)
+        TCP.total += n_bytes
+        return n_bytes
+
+    TCP.write = counted_write
+
+
+def spent(client):
+    """Return the CPU seconds, and the bytes of messages, of the client, the scheduler and the workers."""
+    here = time.process_time(), TCP.total
+    parts = [here] if not PROCESSES else [here, *client.run(lambda: (time.process_time(), TCP.total)).values()]
+    return np.sum(parts, axis=0)
+
+
+def beside_memory(name, X, Y):
+    """Fit in memory and on two workers, and print the costs of both."""
+    start = time.process_time()
+    local = MaskedLogistic(n_jobs=1).fit(X, Y)
+    in_memory = time.process_time() - start
+    count_bytes()
+    with LocalCluster(n_workers=2, **OPTIONS) as cluster, Client(cluster) as client:
+        client.run(count_bytes)
+        half = len(Y) // 2
+        chunks = [client.scatter([A[:half], A[half:]]) for A in (X, Y)]
+        collections = [
+            da.concatenate([da.from_delayed(part, (half, A.shape[1]), float) for part in parts])
+            for A, parts in zip((X, Y), chunks, strict=True)
+        ]
+        before = spent(client)
+        remote = MaskedLogistic(n_jobs=1).fit(*collections)
+        cpu, n_bytes = spent(client) - before
+    error = np.abs(remote.coef_ - local.coef_).max() / np.abs(local.coef_).max()
+    print(
+        f"{name}: {cpu:.1f} s of CPU, in memory {in_memory:.1f} s, ratio {cpu / in_memory:.2f}; "
+        f"{n_bytes / 2**20:.1f} MiB, {n_bytes / (2 * 4 * local.coef_.size):.0f} times the coefficients for each "
+        f"worker; difference of the coefficients {error:.0e}",
+        flush=True,
+    )
+
+
+def linear_models():
+    """Compare fits of `MaskedLogistic` with those in memory. From the second one on, data of any size are large."""
+    data = make_sparse(*SPARSE)
+    size = "{:,} x {:,} sparse, {} labels".format(*SPARSE)
+    beside_memory(f"{size}, loaded", *data)
+    cluster_samples.MAX_LOADED = -1
+    beside_memory(f"{size}, on the workers", *data)
+    beside_memory("{:,} x {} dense, {} labels, on the workers".format(*DENSE), *make_dense(*DENSE))
 
 
 def make_block(seeds, rows):
@@ -87,9 +167,7 @@ def counters(client):
 def measure(n, n_workers, counts):
     """Return the cost of an outer iteration."""
     rows = n // N_CHUNKS
-    options = {"n_workers": n_workers, "threads_per_worker": 1, "processes": PROCESSES}
-    options |= {"dashboard_address": None, "silence_logs": 50}
-    with LocalCluster(**options) as cluster, Client(cluster) as client:
+    with LocalCluster(n_workers=n_workers, **OPTIONS) as cluster, Client(cluster) as client:
         seeds = da.arange(N_CHUNKS, chunks=1)[:, None]
         data = seeds.map_blocks(make_block, rows, chunks=((rows,) * N_CHUNKS, (D + L,)), dtype=float).persist()
         model = SPMLD(n_components=K, max_iter=N_ITER, tol=None, n_warmup_iter=0, random_state=0)
@@ -106,6 +184,13 @@ def measure(n, n_workers, counts):
 
 def main(n=sized(400_000, 400)):
     warnings.simplefilter("ignore")
+    linear_models()
+    if n:
+        outer_iterations(n)
+
+
+def outer_iterations(n):
+    """Measure the outer iterations of `SPMLD` on one and on two workers."""
     counts = Counts()
     counts.install()
     bound = 4 * (L + D) * K * 8

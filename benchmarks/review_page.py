@@ -27,7 +27,7 @@ from spmld.app.review import AnnotationStore, ReviewServer, ReviewSession, make_
 from spmld.app.review.editable_tables import CsvTable
 from spmld.app.review.evidence import Evidence
 from spmld.app.review.queue import update_issues
-from spmld.app.review.samples import TableSamples
+from spmld.app.review.table_samples import TableSamples
 from spmld.audit import find_label_issues
 from spmld.datasets import make_planted
 from spmld.labels import corrupt_labels, hide_labels

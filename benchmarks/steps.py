@@ -19,6 +19,7 @@ from spmld.core.linear_objective import Features, LinearObjective, Penalty
 from spmld.core.losses import LOSSES
 from spmld.core.problem import set_rows, set_W
 from spmld.core.steps import UpdateV, UpdateW
+from spmld.pacing import GroupSparsePacing, QuantileSchedule
 
 N, D, L, K, OBSERVED = sized((20_000, 5_000, 100, 20, 0.3), (200, 100, 20, 4, 0.3))
 
@@ -30,8 +31,8 @@ class Timed(SPMLD):
         self.seconds_ = {}
         return tuple(self._timed(type(step).__name__[-1], step) for step in super()._steps())
 
-    def _pacing(self, problem):
-        return self._timed("P", super()._pacing(problem))
+    def _pacing(self):
+        return self._timed("P", super()._pacing())
 
     def _set_result(self, problem, objective, result, mean, factor):
         super()._set_result(problem, objective, result, mean, factor)
@@ -75,7 +76,7 @@ def compare_latent_steps(X, Y):
     seconds = per_iteration(lambda count: UpdateV(tol=0.0, max_iter=count), problem, objective, start)
     print_floor("iteration of V", "V U^T and S U", seconds, fastest_time(lambda: (rows.V @ state.U.T, S @ state.U)))
     losses = objective.coupling.losses(rows.V, rows.T)
-    pacing = SPMLD._pacing(model, problem)
+    pacing = GroupSparsePacing(schedule=QuantileSchedule()).update
     print_floor(
         "pacing", "a sort", fastest_time(lambda: pacing(1, losses)), fastest_time(lambda: np.sort(losses, axis=0))
     )

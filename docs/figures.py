@@ -29,7 +29,7 @@ from spmld.metrics import ranking_loss
 from spmld.model_selection import cross_fit, make_folds
 from spmld.monitoring import monitor
 from spmld.noise import NoiseRates, PooledCalibration, estimate_noise
-from spmld.noise.estimate import summarize
+from spmld.noise.floor import summarize
 from spmld.pacing import HardPacing, LinearPacing, LogarithmicPacing
 from spmld.plotting import CorrelationDisplay, PacingDisplay, ReliabilityDisplay
 

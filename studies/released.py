@@ -7,9 +7,8 @@ from typing import Any, TypeVar
 
 from sklearn.base import clone
 
-from spmld._arrays import namespace
+from spmld._arrays import Array, namespace
 from spmld.core.descent import DescendU, DescendV, DescendW, DescendZ
-from spmld.core.losses import Array
 from spmld.core.problem import Block, Problem, Rows
 from spmld.core.steps import BlockUpdate
 from spmld.core.terms import Correlation, Coupling, Objective, Ridge
@@ -89,8 +88,7 @@ class ReleasedPacing(GroupSparsePacing):
         """Return the schedule of the paper."""
         return GeometricSchedule()
 
-    def _validate_params(self) -> None:
-        super()._validate_params()
+    def _check_parameters(self) -> None:
         if isinstance(self.schedule, QuantileSchedule):
             raise ValueError(
                 "The 'schedule' parameter of ReleasedPacing must have one threshold for all columns, such as "

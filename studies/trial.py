@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 import spmld
-from spmld.estimators.scaling import FeatureScaler
+from spmld.estimators.transformers import FeatureScaler
 from spmld.labels import corrupt_labels, hide_labels
 from spmld.metrics import evaluate
 from spmld.model_selection import MultilabelStratifiedKFold

@@ -12,7 +12,7 @@ import pytest
 
 from spmld import LabelPrior, save
 from spmld._io import reading, writing
-from spmld._table import TableCell, TextTable, csv_text, from_csv_text
+from spmld._table import ArrayTable, TableCell, TextTable, csv_text, from_csv_text
 from spmld.app.commands.loading import Source
 from spmld.datasets import Dataset, write_dataset
 from spmld.export import ModelFileError
@@ -38,6 +38,22 @@ def test_csv_has_no_formulas_and_numbers_stay_numbers():
             ]
     row = list(csv.reader(io.StringIO(TextTable(["a"] * len(numbers), [numbers]).to_csv())))[1]
     assert row == ["-1.5", "-1.5", "+2e3", "-3", "-inf", "-0.5 ± 0.1", "-", "a=b", "calm", ""]
+
+
+@pytest.mark.parametrize("names", [None, ["=1+1", 7, "a,b"]])
+def test_tables_of_arrays_are_written_as_tables_of_their_values(names):
+    counts = np.array([[1, 0], [0, 0], [-3, 12345678]])
+    values = np.array([[0.1, 1e-7], [1 / 3, 1e22], [np.nan, -0.5]])
+    columns = ["a", "=b", "c", "d"] if names is None else ["id", "a", "=b", "c", "d"]
+    table = ArrayTable(columns, [counts, values], names)
+    expected = [[*integers, *floats] for integers, floats in zip(counts.tolist(), values.tolist(), strict=True)]
+    if names is not None:
+        expected = [[name, *row] for name, row in zip(names, expected, strict=True)]
+    np.testing.assert_array_equal(list(map(tuple, table.rows)), list(map(tuple, expected)))
+    for header in (True, False):
+        assert table.to_csv(delimiter="\t", header=header) == TextTable(columns, expected).to_csv(
+            delimiter="\t", header=header
+        )
 
 
 def test_predictions_of_samples_with_formulas_as_names(tmp_path):

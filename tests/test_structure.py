@@ -37,6 +37,18 @@ def modules_that_read(attribute):
             yield name
 
 
+def modules_that_import(*names):
+    """Return the modules above the core that import one of some names."""
+    for name, tree in TREES.items():
+        imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+        if any(alias.name in names for node in imports for alias in node.names):
+            yield name
+
+
+def test_row_blocks_are_known_to_the_core_and_the_cluster_only():
+    assert {*modules_that_import("Engine", "Rows", "row_ranges")} == {"cluster/engine.py"}
+
+
 def test_samples_have_one_carrier_and_folds_another():
     """Samples are in memory or on a cluster. Others hold what users load, or pass to any classifier of scikit-learn."""
     expected = {"Samples", "ClusterSamples", "Dataset", "_Passed"}
@@ -82,7 +94,7 @@ def calls():
     return found
 
 
-CALLBACKS = {"_fit", "_check_parameters"} | {"fit_samples", "_scores"} | {"value", "derivatives"}
+CALLBACKS = {"_fit", "_check_parameters"} | {"fit_samples", "_scores", "lowers_loss"} | {"value", "derivatives"}
 """Methods that are called up the layers: those of subclasses, of estimators in a cross-fit, and of losses."""
 
 
@@ -101,4 +113,4 @@ def test_calls_go_down_the_layers_except_for_callbacks(calls):
 
 def test_models_of_folds_are_fitted_by_the_cross_fit(calls):
     fitting = {caller for caller, (_, name) in calls if name == "MultiLabelEstimator.fit_samples"}
-    assert fitting == {("model_selection", "fit_samples")}
+    assert fitting == {("model_selection", "fit_samples"), ("estimators", "MultiLabelEstimator.fit")}

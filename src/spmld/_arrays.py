@@ -13,6 +13,11 @@ import scipy.sparse as sp
 
 from spmld._io import need
 
+Array = Any
+"""An array of the array-API standard: NumPy or torch, on any device."""
+Matrix = Any
+"""An array, or a sparse matrix of SciPy or on a device."""
+
 
 class SparseTensor:
     """A sparse matrix on a device: tensors of the matrix and of its transpose, for products with dense matrices.
@@ -35,7 +40,7 @@ class SparseTensor:
         self._pair = _to_tensor(X.tocsr(), device), _to_tensor(X.T.tocsr(), device)
 
     @property
-    def values(self) -> Any:
+    def values(self) -> Array:
         """The nonzero values, a dense tensor."""
         return self._pair[0].values()
 
@@ -57,7 +62,7 @@ class SparseTensor:
 
         return self._like(self._source, tuple(map(raised, self._pair)))
 
-    def __matmul__(self, D: Any) -> Any:
+    def __matmul__(self, D: Any) -> Array:
         return self._pair[0] @ D
 
     def __getitem__(self, rows: slice) -> "SparseTensor":
@@ -73,7 +78,7 @@ class SparseTensor:
         return other
 
 
-def to_device(X: Any, device: str | None) -> Any:
+def to_device(X: Any, device: str | None) -> Matrix:
     """Return features on a device of torch: arrays as tensors, and sparse matrices as `SparseTensor`.
 
     Tensors, and features without a device, are returned unchanged.
@@ -91,14 +96,14 @@ def to_device(X: Any, device: str | None) -> Any:
     return SparseTensor(X, device) if sp.issparse(X) else torch.asarray(X, device=device)
 
 
-def _to_tensor(X: Any, device: Any) -> Any:
+def _to_tensor(X: Any, device: Any) -> Array:
     """Return a CSR matrix as a tensor."""
     asarray = need("torch", "torch").asarray
     starts, columns, values = (asarray(A) for A in (X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data))
     return _csr_tensor(starts, columns, values, X.shape).to(device)
 
 
-def _csr_tensor(starts: Any, columns: Any, values: Any, shape: tuple[int, ...]) -> Any:
+def _csr_tensor(starts: Any, columns: Any, values: Any, shape: tuple[int, ...]) -> Array:
     """Return a sparse tensor. Its indices are those of a valid SciPy matrix and need no check."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that the support of sparse tensors is new
@@ -113,6 +118,8 @@ MEMORY = 2**22
 OVERFLOW_MARGIN = 1e3
 """Factor that is left for coefficients when squares of features must not overflow."""
 
+ROUNDING_ERROR = 1e-9
+"""Tolerance for the rounding errors of fractions of counts, and of margins."""
 ACCELERATOR = 2**28
 """Maximum size of a slice on an accelerator, where many small operations take longer than a large one."""
 
@@ -204,12 +211,12 @@ def arrays_to_numpy(estimator: Any) -> Any:
     return estimator
 
 
-def features_to_numpy(X: Any) -> Any:
+def features_to_numpy(X: Any) -> Matrix:
     """Return features for scikit-learn: sparse matrices unchanged, other arrays as NumPy arrays."""
     return X if sp.issparse(X) else to_numpy(X)
 
 
-def contiguous(X: Any) -> Any:
+def contiguous(X: Any) -> Matrix:
     """Return X in row-major order, so that rounding errors are the same for all input formats.
 
     Arrays on an accelerator stay there; other arrays become those of NumPy.
@@ -282,7 +289,7 @@ def check_tensor(values: Any, name: str) -> None:
         raise ValueError(f"Complex data not supported: {tensor} of {values.dtype}; pass its real part, {name}.real")
 
 
-def to_dense(values: Any, name: str) -> Any:
+def to_dense(values: Any, name: str) -> Array:
     """Return a valid sparse matrix as a NumPy array, and anything else that can be read unchanged."""
     if not sp.issparse(values):
         check_tensor(values, name)
@@ -291,19 +298,19 @@ def to_dense(values: Any, name: str) -> Any:
     return values.toarray()
 
 
-def move(values: Any, X: Any) -> Any:
+def move(values: Any, X: Any) -> Array:
     """Convert a NumPy array to the library and device of X, with the same dtype. Strings and objects stay in NumPy."""
     if sp.issparse(X) or isinstance(X, np.ndarray) or values.dtype.kind in "OUS":
         return values
     return namespace(X).asarray(values, device=X.device)
 
 
-def numpy_dtype(X: Any) -> Any:
+def numpy_dtype(X: Any) -> np.dtype[Any]:
     """Return the NumPy dtype with the precision of X."""
-    return np.float32 if X.dtype == namespace(X).float32 else np.float64
+    return np.dtype(np.float32 if X.dtype == namespace(X).float32 else np.float64)
 
 
-def in_precision(X: Any, dtype: str | None) -> Any:
+def in_precision(X: Any, dtype: str | None) -> Matrix:
     """Return X in the precision "float32" or "float64", or unchanged if it is None.
 
     Examples
@@ -331,7 +338,7 @@ def row_slices(n_rows: int, n_columns: int, budget: int = MEMORY) -> Iterator[sl
     return (slice(start, start + step) for start in range(0, n_rows, step))
 
 
-def column_squares(X: Any, C: Any) -> Any:
+def column_squares(X: Any, C: Any) -> Array:
     """Return (X o X)^T C: the diagonal of X^T diag(c_i) X for each column of C. A dense X is squared in slices."""
     if sp.issparse(X):  # `power` would copy the indices
         return type(X)((X.data**2, X.indices, X.indptr), shape=X.shape).T @ C
@@ -362,7 +369,7 @@ def lowest_columns(keys: np.ndarray, k: int) -> np.ndarray:
     return np.take_along_axis(columns, order, axis=1)
 
 
-def join_rows(parts: Sequence[Any]) -> Any:
+def join_rows(parts: Sequence[Any]) -> Matrix:
     """Return the rows of arrays or of sparse matrices as one.
 
     Examples

@@ -7,6 +7,11 @@ from numpy.typing import NDArray
 
 from spmld._io import need
 
+DataFrame = Any
+"""A DataFrame of pandas."""
+Series = Any
+"""A Series of pandas."""
+
 
 def is_frame(values: Any) -> bool:
     """Return whether values are a data frame or series of pandas or polars.
@@ -21,7 +26,7 @@ def is_frame(values: Any) -> bool:
     return hasattr(values, "iloc") or type(values).__module__.partition(".")[0] == "polars"
 
 
-def to_pandas(frame: Any, name: str = "X") -> Any:
+def to_pandas(frame: Any, name: str = "X") -> DataFrame:
     """Return a table as a DataFrame of pandas; one of pandas is returned unchanged.
 
     Examples

@@ -3,10 +3,13 @@
 import csv
 import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 EMPTY = "-"
 _FORMULA_STARTS = frozenset("=+-@\uff1d\uff0b\uff0d\uff20\t\n")
@@ -201,15 +204,60 @@ class TextTable:
 
         Text that a spreadsheet would run as a formula starts with an apostrophe, see `csv_text`.
         """
-        buffer = io.StringIO()
-        writer = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
-        if header:
-            writer.writerow([csv_text(name) for name in self.columns])
-        writer.writerows([_csv_value(value, digits) for value in row] for row in self.rows)
-        return buffer.getvalue()
+        columns = [_csv_column(values, digits) for values in zip(*self.rows, strict=True)]
+        return _csv_lines(self.columns if header else (), zip(*columns, strict=True), delimiter)
 
     def _texts(self) -> list[list[str]]:
         return [[cell.text for cell in row] for row in self.cells]
+
+
+@dataclass(frozen=True)
+class ArrayTable:
+    r"""Table of arrays with many numbers, which are written to CSV files as those of a `TextTable`.
+
+    Attributes
+    ----------
+    columns : sequence of str
+        Names of the columns.
+    arrays : sequence of ndarray of shape (n_rows, n_columns)
+        Numbers, with the columns of all arrays side by side.
+    names : sequence or None
+        Values of a column before them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld._table import ArrayTable
+    >>> table = ArrayTable(["sample", "calm", "probability"], [np.array([[1], [0]]), np.array([[0.75], [0.5]])], "ab")
+    >>> table.to_csv()
+    'sample,calm,probability\na,1,0.75\nb,0,0.5\n'
+    """
+
+    columns: Sequence[str]
+    arrays: Sequence[NDArray[Any]]
+    names: Sequence[Any] | None = None
+
+    @property
+    def rows(self) -> Iterator[tuple[Any, ...]]:
+        """The rows, with numbers of Python."""
+        return self._join(self.arrays, self.names)
+
+    def to_csv(self, *, delimiter: str = ",", header: bool = True) -> str:
+        """Return CSV text, see `TextTable`."""
+        names = None if self.names is None else _csv_column(self.names, None)
+        rows = self._join(map(_number_texts, self.arrays), names)
+        return _csv_lines(self.columns if header else (), rows, delimiter)
+
+    def _join(self, arrays: Iterable[NDArray[Any]], names: Sequence[Any] | None) -> Iterator[tuple[Any, ...]]:
+        """Return the rows of arrays, after their names."""
+        columns = [column for A in arrays for column in A.T.tolist()]
+        return zip(*columns, strict=True) if names is None else zip(names, *columns, strict=True)
+
+
+def _number_texts(A: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers as text. Each distinct one is formatted once, because this takes most of the time."""
+    distinct, index = np.unique(A, return_inverse=True)
+    return np.array(list(map(str, distinct.tolist())), dtype=object)[index.reshape(A.shape)]
 
 
 def _cell(value: Any) -> TableCell:
@@ -217,6 +265,24 @@ def _cell(value: Any) -> TableCell:
         return value
     number = isinstance(value, (int, float)) and not isinstance(value, bool) and not math.isnan(value)
     return TableCell(format_number(value), float(value) if number else None)
+
+
+def _csv_lines(names: Iterable[str], rows: Iterable[Sequence[Any]], delimiter: str) -> str:
+    """Return the names of the columns, if there are any, and rows of values as lines of a CSV file."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
+    if names:
+        writer.writerow([csv_text(name) for name in names])
+    writer.writerows(rows)
+    return buffer.getvalue()
+
+
+def _csv_column(values: Sequence[Any], digits: int | None) -> Sequence[Any]:
+    """Return the values of a column as CSV files have them; numbers with all digits are written as they are."""
+    types = set(map(type, values))
+    if digits is None and types <= {int, float}:
+        return values
+    return [_csv_value(value, digits) for value in values]
 
 
 def _csv_value(value: Any, digits: int | None) -> Any:

@@ -44,6 +44,13 @@ def limit_threads(size: int = 0) -> Iterator[None]:
             yield
 
 
+@contextmanager
+def one_openmp_thread() -> Iterator[None]:
+    """Use one thread of OpenMP, as the trees of scikit-learn do otherwise for each processor."""
+    with _controller().limit(limits=1, user_api="openmp"):
+        yield
+
+
 def linear_algebra_threads() -> int:
     """Return the number of threads that linear algebra may use here."""
     return max((library["num_threads"] for library in _controller().info() if library["user_api"] == "blas"), default=1)

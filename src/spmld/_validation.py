@@ -8,11 +8,13 @@ scikit-learn.
 import difflib
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
 from dataclasses import fields, is_dataclass
 from numbers import Integral, Real
 from types import NoneType, UnionType
-from typing import Annotated, Any, ClassVar, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Literal, Self, Union, get_args, get_origin
 
 import numpy as np
 import scipy.sparse as sp
@@ -60,6 +62,9 @@ FloatFraction = Annotated[float, Interval(RealNotInt, 0, 1, closed="right")]
 UnitInterval = Annotated[float, UNIT_INTERVAL]
 Rate = Annotated[float, RATE]
 RandomState = Annotated[Any, "random_state"]
+
+MAX_SEED = 2**31 - 1
+"""Upper limit of the random seeds."""
 
 SMALLEST_PARAMETER = 1e-100
 LARGEST_PARAMETER = 1e100
@@ -109,7 +114,8 @@ def parameter_constraints(estimator: type) -> dict[str, list[Any]]:
 class Validated(BaseEstimator):
     """Base class of estimators whose parameters are validated by the types of the fields of a dataclass.
 
-    Subclasses can declare other constraints in ``_parameter_constraints``, as in scikit-learn.
+    Subclasses can declare other constraints in ``_parameter_constraints``, as in scikit-learn, or check parameters in
+    `_check_parameters`. Parameters of this class are validated, too.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {}
@@ -126,6 +132,26 @@ class Validated(BaseEstimator):
             if 0 < size < SMALLEST_PARAMETER or LARGEST_PARAMETER < size < np.inf:
                 accepted = f"{SMALLEST_PARAMETER:g} and {LARGEST_PARAMETER:g}"
                 raise ValueError(f"{key} must have a size between {accepted}, got {value}")
+            if isinstance(value, Validated):
+                value._validate_params()
+        self._check_parameters()
+
+    def _check_parameters(self) -> None:
+        """Raise ValueError for parameters that constraints cannot describe."""
+
+    @contextmanager
+    def _new_state(self, keep_fitted: bool = False) -> Iterator[Self]:
+        """Yield a copy to change, by default without fitted attributes, whose state replaces that of the estimator.
+
+        If an error is raised, or the block is interrupted, the estimator does not change.
+        """
+        changed = copy(self)
+        if not keep_fitted:
+            fitted = [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]
+            for name in fitted:
+                delattr(changed, name)
+        yield changed
+        self.__dict__ = changed.__dict__
 
 
 def indexable(*arrays: Any) -> list[Any]:

@@ -10,3 +10,9 @@ def client():
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(processes=True, **WORKERS) as cluster, distributed.Client(cluster) as client:
         yield client
+
+
+@pytest.fixture(autouse=True)
+def all_data_are_large(monkeypatch):
+    """Data of any size stay on the workers."""
+    monkeypatch.setattr("spmld.cluster.cluster_samples.MAX_LOADED", -1)

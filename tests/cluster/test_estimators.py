@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from spmld import GLOCAL, LEML, MLLRC, SPMLD, LabelPrior, MaskedLogistic, MaskedRidge, SelfPacedEnsemble
+from spmld.cluster import cluster_samples, engine
 from spmld.datasets import make_planted
 from spmld.metrics import evaluate
 from spmld.pacing import DiversePacing, GroupSparsePacing, HardPacing, QuantileSchedule
@@ -31,6 +32,13 @@ def assert_same_fit(local, remote, X=X):
         np.testing.assert_allclose(remote.history_[-1]["objective"], local.history_[-1]["objective"], rtol=1e-8)
 
 
+class Ranked(HardPacing):
+    """A rule of a user, with weights that depend on all losses."""
+
+    def weights(self, losses, threshold, diversity=0.0):
+        return (losses <= np.median(losses, axis=0)).astype(float)
+
+
 OPTIONS = {"random_state": 0, "max_iter": 1, "tol": None, "n_warmup_iter": 1}
 MODELS = [
     MaskedLogistic(tol=0.2),
@@ -38,6 +46,7 @@ MODELS = [
     SPMLD(**OPTIONS),
     SPMLD(pacing=GroupSparsePacing(schedule=QuantileSchedule(diversity=0.5)), **OPTIONS),
     SPMLD(pacing=DiversePacing(), **OPTIONS),
+    SPMLD(pacing=Ranked(), **OPTIONS),
     GLOCAL(init="random", **OPTIONS),
     LEML(random_state=0, max_iter=1),
     MLLRC(max_iter=5),
@@ -50,17 +59,34 @@ def test_a_fit_on_workers_equals_a_fit_in_memory(client, model):
     assert_same_fit(clone(model).fit(X, Y), clone(model).fit(*collections()))
 
 
-class Doubled(HardPacing):
-    """A rule of a user."""
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("model", [MaskedLogistic(tol=1e-9), *MODELS[:2]], ids=["converged", "logistic", "ridge"])
+def test_slices_of_chunks_do_not_change_a_fit(client, monkeypatch, model):
+    monkeypatch.setattr(engine, "SLICE_BYTES", 1)  # a slice has then as many rows as there are features
+    assert_same_fit(clone(model).fit(X, Y), clone(model).fit(*collections()))
 
-    def weights(self, losses, threshold, diversity=0.0):
-        return super().weights(2 * losses, threshold)
+
+@pytest.mark.parametrize("scale", [1e-60, 1.0, 1e60])
+def test_scales_of_features_beyond_single_precision_do_not_change_a_fit(client, scale):
+    scales = np.where(np.arange(12) < 6, scale, 1.0)
+    model = MaskedLogistic(C=1e3, tol=1e-6)
+    assert_same_fit(clone(model).fit(X * scales, Y), clone(model).fit(*collections(X * scales)), X * scales)
 
 
-def test_a_rule_of_a_user_requires_data_in_memory(client):
-    SPMLD(pacing=Doubled(), **OPTIONS).fit(X, Y)
-    with pytest.raises(ValueError, match=r"Doubled requires losses in memory.* load X and y into memory"):
-        SPMLD(pacing=Doubled(), **OPTIONS).fit(*collections())
+def test_rounded_arrays_are_in_single_precision_if_all_values_are_in_its_range():
+    for value in (0.0, 1 / 3, -1e30, 1e-30):
+        assert engine.DaskEngine.rounded(np.array([1.0, value])).dtype == np.float32
+    for value in (1e-60, -1e60, np.nan, np.inf):
+        A = np.array([1.0, value])
+        assert engine.DaskEngine.rounded(A) is A
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_collections_with_few_values_are_loaded(client, monkeypatch, more):
+    monkeypatch.setattr(cluster_samples, "MAX_LOADED", X.size + Y.size - more)
+    local, remote = SPMLD(**OPTIONS).fit(X, Y), SPMLD(**OPTIONS).fit(*collections())
+    assert hasattr(remote, "latent_labels_") == (not more)
+    assert_same_fit(local, remote)
 
 
 OF_A_SAMPLE = {"random_state": 0, "Cs": (3.0, 10.0), "n_landmarks": 20, "n_trees": (20,), "max_search_samples": 120}
@@ -106,7 +132,7 @@ def test_uneven_empty_and_single_row_chunks_and_other_chunks_of_labels(client):
     model = MaskedLogistic(tol=0.2).fit(da.from_array(X, chunks=(chunks, 5)), da.from_array(Y, chunks=(100, 2)))
     assert_same_fit(MaskedLogistic(tol=0.2).fit(X, Y), model)
     other = clone(model).fit(*collections(chunks=240))
-    np.testing.assert_allclose(other.coef_, model.coef_, atol=1e-12)
+    np.testing.assert_allclose(other.coef_, model.coef_, atol=1e-6)
 
 
 def test_predictions_are_lazy_and_blockwise(client):
@@ -141,7 +167,7 @@ def test_data_frames_with_unknown_sizes(client):
     frame = frame[frame["x0"] > 0]
     model = MaskedLogistic(tol=0.2).fit(frame[names[0]], frame[names[1]])
     local = MaskedLogistic(tol=0.2).fit(features[keep], labels[keep])
-    np.testing.assert_allclose(model.coef_, local.coef_, atol=1e-12)
+    np.testing.assert_allclose(model.coef_, local.coef_, atol=1e-6)
     assert list(model.feature_names_in_) == names[0]
     expected = local.set_output(predict="pandas").predict(features[keep])
     pd.testing.assert_frame_equal(model.predict(frame[names[0]]).compute(), expected)

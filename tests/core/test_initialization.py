@@ -92,7 +92,7 @@ def test_blocks_have_the_requested_size_or_one_per_thread():
     for options, counts in (
         ({}, (10,)),
         ({"block_rows": 4}, (4, 4, 2)),
-        ({"engine": Engine(n_threads=3)}, (4, 4, 2)),
+        ({"n_threads": 3}, (4, 4, 2)),
     ):
         problem = make_problem(X, Y, J, group, 2, **options)
         assert problem.counts == counts

@@ -50,7 +50,7 @@ def test_solvers_agree_after_many_iterations(loss):
 
 def test_terms_of_a_record_sum_to_the_objective():
     problem, objective, _ = make_case()
-    pacing = GroupSparsePacing(schedule=QuantileSchedule(start=0.4, stop=0.8, n_iter=3, diversity=0.3)).update
+    pacing = GroupSparsePacing(schedule=QuantileSchedule(start=0.4, stop=0.8, n_iter=3, diversity=0.3))._update_blocks
     result = solve_spmld(problem, objective, initial(problem), pacing=pacing, max_iter=6, tol=None)
     for record in result.history:
         terms = sum(record[name] for name in ("fit", "coupling", "correlation", "ridge", "pacing"))
@@ -65,7 +65,7 @@ def test_terms_of_a_record_sum_to_the_objective():
 
 def test_weights_of_an_iteration_minimize_its_objective():
     problem, objective, _ = make_case()
-    pacing = GroupSparsePacing(schedule=GeometricSchedule(threshold=0.3, diversity=0.5)).update
+    pacing = GroupSparsePacing(schedule=GeometricSchedule(threshold=0.3, diversity=0.5))._update_blocks
     result = solve_spmld(problem, objective, initial(problem), pacing=pacing, max_iter=1, tol=None)
     rng, record = np.random.default_rng(0), result.history[0]
     P = np.concatenate([rows.P for rows in result.state.rows])
@@ -84,7 +84,7 @@ def test_status_of_the_solver():
     problem, objective, _ = make_case()
     assert solve_spmld(problem, objective, initial(problem), max_iter=500, tol=1e-6).status is Status.CONVERGED
     assert solve_spmld(problem, objective, initial(problem), max_iter=2, tol=1e-12).status is Status.MAX_ITER
-    slow = GroupSparsePacing(schedule=QuantileSchedule(stop=0.8, n_iter=30)).update
+    slow = GroupSparsePacing(schedule=QuantileSchedule(stop=0.8, n_iter=30))._update_blocks
     result = solve_spmld(problem, objective, initial(problem), pacing=slow, max_iter=200, tol=1e-2)
     assert result.status is Status.CONVERGED
     assert len(result.history) >= 30  # not before the schedule has ended

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from spmld.core.linear_objective import Factored, Features, LinearObjective, OtherLabels, Penalty, label_laplacian
 from spmld.core.losses import LOSSES
 from spmld.core.newton import newton_minimize
-from spmld.core.problem import make_problem, split_rows
+from spmld.core.problem import make_problem, row_ranges
 from spmld.noise.likelihood import NoisyLogistic
 
 RNG = np.random.default_rng(0)
@@ -57,7 +57,8 @@ def test_value_and_gradient_are_those_of_the_formula(loss, design, penalty, shap
     B, offset = RNG.normal(size=shape), RNG.normal(size=(n, l))
     for blocks in (100_000, 7):
         data = problem(block_rows=blocks)
-        fit = LinearObjective(data, data.map(lambda block: loss), design, penalty, split_rows(offset, data.counts))
+        offsets = [offset[s] for s in row_ranges(data.counts)]
+        fit = LinearObjective(data, data.map(lambda block: loss), design, penalty, offsets)
         S = fit.scores(B)
         assert float(np.sum(fit.value(B, S))) == pytest.approx(objective(loss, design, penalty, B, offset))
         (G, _), h = fit.derivatives(B, S), 1e-6
@@ -134,8 +135,7 @@ def test_an_offset_is_added_to_the_scores():
     loss, per_label, per_entry = LOSSES["logistic"], RNG.normal(size=l), RNG.normal(size=(n, l))
     for design, penalty, shape in (MODELS["features"], MODELS["label graph"], MODELS["others"]):
         for offset, data in ((per_label, problem()), (per_entry, problem()), (per_entry, problem(block_rows=7))):
-            blocks = offset if offset.ndim == 1 else split_rows(offset, data.counts)
-            B = newton_minimize(data, loss, design, penalty, np.zeros(shape), offset=blocks, tol=1e-10).B
+            B = newton_minimize(data, loss, design, penalty, np.zeros(shape), offset=offset, tol=1e-10).B
             least = objective(loss, design, penalty, B, offset)
             for _ in range(20):
                 assert objective(loss, design, penalty, B + 1e-3 * RNG.normal(size=shape), offset) > least
@@ -150,9 +150,7 @@ def test_offsets_belong_to_their_labels_in_single_precision():
         for dtype in (np.float64, np.float32):
             data = make_problem(X.astype(dtype), Y, weights.astype(dtype), np.zeros(n, dtype=int), 1)
             start = np.zeros(shape, dtype=dtype)
-            results.append(
-                newton_minimize(data, loss, design, penalty, start, offset=(offset.astype(dtype),), tol=1e-4).B
-            )
+            results.append(newton_minimize(data, loss, design, penalty, start, offset=offset.astype(dtype), tol=1e-4).B)
         np.testing.assert_allclose(*results, atol=1e-3)
 
 
@@ -179,9 +177,9 @@ def test_losses_of_row_blocks_equal_one_loss(design, penalty, shape):
     loss, B = NoisyLogistic(ALPHA, BETA), np.zeros(shape)
     expected = newton_minimize(problem(), loss, design, penalty, B, tol=1e-10).B
     data = problem(block_rows=7)
-    alphas, betas = (split_rows(np.tile(rate, (n, 1)), data.counts) for rate in (ALPHA, BETA))
-    for losses in (data.map(lambda block: loss), tuple(map(NoisyLogistic, alphas, betas))):
-        np.testing.assert_allclose(newton_minimize(data, losses, design, penalty, B, tol=1e-10).B, expected, atol=1e-6)
+    per_entry = NoisyLogistic(np.tile(ALPHA, (n, 1)), np.tile(BETA, (n, 1)))
+    for same in (loss, per_entry):
+        np.testing.assert_allclose(newton_minimize(data, same, design, penalty, B, tol=1e-10).B, expected, atol=1e-6)
 
 
 @each_model
@@ -189,10 +187,8 @@ def test_losses_belong_to_their_rows(design, penalty, shape):
     """Rows with other losses in a block of their own: the minimum is that of the sum of both parts."""
     rows, B = slice(0, 20), np.zeros(shape)
     rates = np.where(np.arange(n)[:, None] < 20, 0.0, ALPHA)
-    data = problem(block_rows=20)
-    losses = (LOSSES["logistic"], NoisyLogistic(ALPHA, 0 * BETA))
-    B = newton_minimize(data, losses, design, penalty, B, tol=1e-10).B
     per_entry = NoisyLogistic(rates, np.zeros((n, l)))
+    B = newton_minimize(problem(block_rows=20), per_entry, design, penalty, B, tol=1e-10).B
     least = objective(per_entry, design, penalty, B)
     for seed in range(20):
         moved = B + 1e-3 * np.random.default_rng(seed).normal(size=shape)

@@ -7,11 +7,11 @@ import scipy.sparse as sp
 from spmld.core.descent import DESCENT
 from spmld.core.initialization import label_means, spectral_init
 from spmld.core.latent_solver import EXACT, solve_spmld
-from spmld.core.leml import Factors, solve_leml
+from spmld.core.leml_solver import Factors, solve_leml
 from spmld.core.linear_objective import Features, Penalty
 from spmld.core.losses import LOSSES
 from spmld.core.newton import newton_minimize
-from spmld.core.problem import ALL_ENTRIES, ObservedEntries, make_problem, split_rows
+from spmld.core.problem import ALL_ENTRIES, ObservedEntries, make_problem
 from spmld.noise.likelihood import NoisyLogistic
 from tests.core.cases import make_case
 
@@ -106,11 +106,8 @@ def test_newton_selects_rates_of_the_entries_and_offsets_of_the_labels():
     results = []
     for observed_only in (False, True):
         problem = linear_problem(observed_only, block_rows=None if observed_only else 25)
-        losses = tuple(
-            NoisyLogistic(*block) for block in zip(*(split_rows(rate, problem.counts) for rate in rates), strict=True)
-        )
-        options = {"offset": offset, "tol": 1e-9}
-        results.append(newton_minimize(problem, losses, Features(False), Penalty(1.0), np.zeros((9, 4)), **options).B)
+        model = NoisyLogistic(*rates), Features(False), Penalty(1.0), np.zeros((9, 4))
+        results.append(newton_minimize(problem, *model, offset=offset, tol=1e-9).B)
     np.testing.assert_allclose(results[1], results[0], atol=1e-6)
 
 

@@ -9,7 +9,6 @@ from spmld import SelfPacedEnsemble
 from spmld.core.losses import logistic
 from spmld.datasets import make_planted
 from spmld.ensemble.correction import ScoreCorrection, learned_entries
-from spmld.ensemble.formula import ViewMixture
 from spmld.labels import Labels, read_labels
 from spmld.labels.encoding import SIGNS
 from spmld.metrics import macro_f1
@@ -43,18 +42,6 @@ def scores_and_signs(n=400, l=5, seed=0):
     rng = np.random.default_rng(seed)
     scores = 2 * rng.normal(size=(n, l)) - np.arange(l) / 2
     return scores, np.where(rng.random(scores.shape) < logistic(scores), 1, -1).astype(np.int8)
-
-
-def test_the_scale_of_the_scores_of_a_view_does_not_change_the_mixture():
-    scores, signs = scores_and_signs()
-    other = scores + np.random.default_rng(1).normal(size=scores.shape)
-    weights = {"a": 0.7, "b": 0.3}
-    plain, scaled = {"a": scores, "b": other}, {"a": 0.01 * scores - 3, "b": 40 * other + 7}
-    expected = ViewMixture(weights=weights).fit(plain, signs, np.ones(signs.shape)).combine(plain)
-    mixture = ViewMixture(weights=weights).fit(scaled, signs, np.ones(signs.shape)).combine(scaled)
-    np.testing.assert_allclose(mixture, expected, atol=1e-6)
-    alone = ViewMixture(weights={"a": 1.0, "b": 0.0}).fit(plain, signs, np.ones(signs.shape))
-    np.testing.assert_allclose(alone.combine(plain), scores, atol=0.5)  # they are log-odds already
 
 
 def test_probabilities_sum_to_the_number_of_positives(data, fitted):

@@ -1,7 +1,7 @@
 """SelfPacedEnsemble and its parts: selected settings, the data used to select them, and ignored entries."""
 
 import warnings
-from functools import partial
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,18 +12,23 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from threadpoolctl import threadpool_info
 
-from spmld import MaskedLogistic, MaskedRidge, PerLabelClassifier, SelfPacedClassifier, SelfPacedEnsemble
+from spmld import (
+    MaskedBoosting,
+    MaskedLogistic,
+    MaskedRidge,
+    PerLabelClassifier,
+    SelfPacedClassifier,
+    SelfPacedEnsemble,
+)
 from spmld.datasets import make_planted
-from spmld.ensemble import View, correction, formula
+from spmld.ensemble import View, correction, mixture
 from spmld.ensemble import ensemble as ensemble_module
-from spmld.ensemble import views as views_module
-from spmld.ensemble.formula import view_weights
 from spmld.ensemble.views import linear_view, ridge_view, uses_graph
 from spmld.estimators import FeatureScaler
-from spmld.estimators.scaling import LandmarkFeatures
+from spmld.estimators.transformers import LandmarkFeatures
 from spmld.labels import Labels, corrupt_labels, hide_labels, read_labels
 from spmld.metrics import evaluate, ranking_loss
-from spmld.model_selection import DecisionRule, make_folds, path_search
+from spmld.model_selection import DecisionRule, make_folds
 from spmld.model_selection.cross_fitting import CrossFit, cross_fit_scores, fit_samples
 from spmld.model_selection.path_search import HeldOut, HeldOutLoss, search_path
 from spmld.model_selection.samples import Samples
@@ -57,33 +62,29 @@ def search(view, samples, cross, **options):
 @pytest.mark.parametrize(
     ("view", "estimator"), [("linear", MaskedLogistic(label_graph_penalty=1.0)), ("ridge", MaskedRidge())]
 )
-def test_one_view_without_trimming_and_correction_is_the_masked_estimator_up_to_slopes_and_shifts(
-    view, estimator, monkeypatch
-):
-    monkeypatch.setattr(views_module, "TOL", 1e-8)
-    monkeypatch.setattr(views_module, "PRECISION", None)
-    monkeypatch.setattr(views_module, "MaskedRidge", partial(MaskedRidge, tol=1e-8))
+def test_one_view_without_trimming_and_correction_is_the_masked_estimator_up_to_slopes_and_shifts(view, estimator):
+    accurate = replace(model()._make_views()[view].with_params(tol=1e-8), name="accurate", dtype=None)
     estimator = clone(estimator).set_params(tol=1e-8)
-    fitted = model(views=(view,), keep_fraction=1.0, dependency_weight=0.0).fit(DATA.X, Y)
+    fitted = model(views=(accurate,), keep_fraction=1.0, dependency_weight=0.0).fit(DATA.X, Y)
     X = FeatureScaler().fit_transform(DATA.X)
-    plain = clone(estimator).set_params(**fitted.params_[view]).fit(X, Y).decision_function(X)
+    plain = clone(estimator).set_params(**fitted.params_["accurate"]).fit(X, Y).decision_function(X)
     scores = fitted.decision_function(DATA.X)
     for of_label, of_view in zip(scores.T, plain.T, strict=True):
         slope, shift = np.polyfit(of_view, of_label, 1)
         assert slope > 0
         np.testing.assert_allclose(slope * of_view + shift, of_label, atol=1e-6)
-    losses = losses_of(view, fitted)
-    assert losses[repr(fitted.params_[view])] == min(losses.values())
+    losses = losses_of("accurate", fitted)
+    assert losses[repr(fitted.params_["accurate"])] == min(losses.values())
 
 
 @pytest.mark.parametrize("features", [DATA.X, sp.csr_array(np.where(DATA.X > 1, DATA.X, 0))])
-def test_fits_in_single_precision_follow_fits_in_double_precision(features, monkeypatch):
-    single = model().fit(features, Y)
-    monkeypatch.setattr(views_module, "PRECISION", None)
-    double = model().fit(features, Y)
+def test_fits_in_single_precision_follow_fits_in_double_precision(features):
+    views = model()._make_views(("linear", "ridge", "kernel")).values()
+    single = model(views=[view.name for view in views]).fit(features, Y)
+    double = model(views=[replace(view, name=f"double {view.name}", dtype=None) for view in views]).fit(features, Y)
     assert single.estimators_["linear"].coef_.dtype == np.float32
-    assert double.estimators_["linear"].coef_.dtype == np.float64
-    assert single.params_ == double.params_
+    assert double.estimators_["double linear"].coef_.dtype == np.float64
+    assert list(single.params_.values()) == list(double.params_.values())
     scores = double.decision_function(features)
     np.testing.assert_allclose(single.decision_function(features), scores, rtol=0, atol=1e-4 * abs(scores).max())
     np.testing.assert_allclose(single.out_of_fold_scores_, double.out_of_fold_scores_, atol=1e-3)
@@ -202,19 +203,32 @@ def test_fitted_transformers_do_not_hold_the_random_state_of_the_fit():
     np.testing.assert_array_equal(fitted.decision_function(DATA.X), seeded.fit(DATA.X, Y).decision_function(DATA.X))
 
 
-def test_scores_are_the_mean_of_calibrated_views_weighted_by_the_inverse_eighth_power_of_their_loss():
+def test_views_with_equal_transformers_share_one_which_is_applied_once(monkeypatch):
+    fitted = model(views=("linear", "ridge", "boosting")).fit(DATA.X, Y)
+    scaler = fitted.transformers_["linear"]
+    assert scaler is fitted.transformers_["ridge"] is fitted.transformers_["boosting"]
+    calls = []
+    transform = FeatureScaler.transform
+
+    def counted(self, X):
+        calls.append(self)
+        return transform(self, X)
+
+    monkeypatch.setattr(FeatureScaler, "transform", counted)
+    fitted.predict_proba(DATA.X)
+    assert calls == [scaler]
+
+
+def test_scores_are_the_weighted_mean_of_calibrated_views():
     fitted = model(dependency_weight=0.0).fit(DATA.X, Y)
-    losses = {view: min(losses_of(view, fitted).values()) for view in ("linear", "ridge", "kernel", "boosting")}
-    powers = np.array([losses[view] ** -8.0 for view in fitted.view_weights_])
-    np.testing.assert_allclose(list(fitted.view_weights_.values()), powers / powers.sum())
-    np.testing.assert_allclose(list(view_weights(losses).values()), powers / powers.sum())
     scores = []
     for view, estimator in fitted.estimators_.items():
         calibration = fitted.mixture_.calibrations_[view]
         values = estimator.decision_function(fitted.transformers_[view].transform(DATA.X))
         scores.append(calibration.transform(values))
     final = fitted.correction_.calibration_
-    expected = final.slopes_ * np.tensordot(powers / powers.sum(), scores, axes=1) + final.intercepts_
+    mean = np.tensordot(list(fitted.view_weights_.values()), scores, axes=1)
+    expected = final.slopes_ * mean + final.intercepts_
     np.testing.assert_allclose(fitted.decision_function(DATA.X), expected, atol=1e-10)
 
 
@@ -302,7 +316,7 @@ TWICE = [(np.arange(120), np.arange(120, 240)), (np.arange(120, 240), np.arange(
         ({"n_trees": (10, 2.5)}, "n_trees must be a non-empty sequence of positive integers, got \\(10, 2.5\\)"),
         (
             {"views": ("linear", "far")},
-            "views must be .* of 'linear', 'ridge', 'kernel', 'boosting', 'forest', 'latent' or View, got .*'far'",
+            "views must be .* of 'linear', 'ridge', 'kernel', 'boosting', 'label boosting', 'forest', 'latent' or View",
         ),
         (
             {"views": (View("linear", FeatureScaler(), MaskedRidge()),)},
@@ -326,7 +340,7 @@ def test_invalid_parameters_are_named(changes, message):
 def test_calibrations_use_a_part_of_many_samples(monkeypatch):
     """With every second sample, the parameters are almost those of all samples."""
     expected = model().fit(DATA.X, Y)
-    for module in (formula, correction, ensemble_module):
+    for module in (mixture, correction, ensemble_module):
         monkeypatch.setattr(module, "MAX_CALIBRATED", 120)
     fitted = model().fit(DATA.X, Y)
     for name, calibration in expected.mixture_.calibrations_.items():
@@ -334,14 +348,13 @@ def test_calibrations_use_a_part_of_many_samples(monkeypatch):
         assert fitted.mixture_.calibrations_[name].slopes_ == pytest.approx(calibration.slopes_, rel=0.2)
 
 
-def test_losses_of_many_samples_are_those_of_a_part(monkeypatch):
+def test_losses_of_many_samples_are_those_of_a_part():
     samples, cross = samples_and_folds()
-    scores, held_out = search(linear_view([3.0]), samples, cross).scores, HeldOut(samples.signs, HeldOutLoss())
-    assert held_out.mean(scores) == pytest.approx(ranking_loss(Y, scores))
-    monkeypatch.setattr(path_search, "MAX_SCORED", 120)
+    scores = search(linear_view([3.0]), samples, cross).scores
+    assert HeldOut(samples.signs, HeldOutLoss()).mean(scores) == pytest.approx(ranking_loss(Y, scores))
     expected = pytest.approx(ranking_loss(Y[::2], scores[::2]))
-    assert held_out.mean(scores) == expected
-    result = search(linear_view([3.0]), samples, cross)
+    assert HeldOut(samples.signs, HeldOutLoss(), 120).mean(scores) == expected
+    result = search(linear_view([3.0]), samples, cross, max_scored=120)
     assert result.loss == expected
     np.testing.assert_array_equal(result.scores, scores)
 
@@ -374,7 +387,7 @@ def test_a_view_of_another_library_gets_labels_with_nan():
     assert model(views=("ridge", View("other", FeatureScaler(), Recorder()))).fit(DATA.X, Y).view_weights_["other"] >= 0
 
 
-def test_the_label_graph_is_left_out_of_large_products(monkeypatch):
+def test_the_label_graph_is_left_out_of_large_products():
     few = np.where(np.arange(240)[:, None] % 20 == 0, Y, np.nan)
     few[0] = DATA.Y[0]
     (n, d), l = DATA.X.shape, Y.shape[1]
@@ -384,10 +397,10 @@ def test_the_label_graph_is_left_out_of_large_products(monkeypatch):
         (max(d * l**2, n * d * l - 1), few, n * d * l <= d * l**2),
         (n * d * l, few, True),
     ):
-        monkeypatch.setattr(views_module, "MAX_PRODUCT", limit)
-        assert uses_graph(d, l, n * d, read_labels(labels).observed.mean()) == expected
-    monkeypatch.setattr(views_module, "MAX_PRODUCT", 0)
-    assert model(views=("linear",)).fit(DATA.X, Y).estimators_["linear"].label_graph_penalty == 0
+        assert uses_graph(d, l, n * d, read_labels(labels).observed.mean(), limit) == expected
+    labels = read_labels(np.tile([[0], [1]], (1, 1001)))
+    views, _ = model()._choose_views(Samples(np.ones((2, 1000)), labels, labels.observed))
+    assert views["linear"].estimator.label_graph_penalty == 0
 
 
 def test_threads_change_neither_the_fit_nor_the_settings_of_the_process():
@@ -408,14 +421,14 @@ def test_trees_of_the_noise_estimate_are_grown_once_unless_there_is_noise(error_
     products = np.stack([4 * X[:, i] * X[:, j] for i, j in ((0, 1), (1, 2), (2, 3))], axis=1) - 2
     scores = 9 * X[:, :3] - 9 if error_rate else products
     labels = np.where((scores > 0) != (rng.random(scores.shape) < error_rate), 1.0, 0.0)
-    grown, boost = [], views_module.MaskedBoosting.boost
+    grown, boost = [], MaskedBoosting.boost
 
     def count(self, X, *args):
         trees = boost(self, X, *args)
         grown.append(len(trees.roots) - len(args[-1].roots))
         return trees
 
-    monkeypatch.setattr(views_module.MaskedBoosting, "boost", count)
+    monkeypatch.setattr(MaskedBoosting, "boost", count)
     fitted = model(views=("linear", "boosting"), n_trees=[30], keep_fraction=1.0).fit(X, labels)
     assert fitted.noise_.floor.any() == (error_rate > 0)
     assert not fitted.noise_.identified
@@ -498,4 +511,4 @@ def test_interactions_of_few_categories_are_learned():
     fitted = SelfPacedEnsemble(random_state=0).fit(X[:600], Y[:600])
     p = fitted.predict_proba(X[600:])
     assert -np.log(np.where(Y[600:] > 0, p, 1 - p)).mean() < 0.4
-    assert not fitted.identical_together_
+    assert not fitted.similar_together_

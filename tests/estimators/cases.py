@@ -6,6 +6,7 @@ from spmld import (
     MLLRC,
     SPMLD,
     HierarchicalClassifier,
+    LabelBoosting,
     LabelPrior,
     MaskedBoosting,
     MaskedForest,
@@ -23,6 +24,7 @@ LEARNERS = [
     MLLRC,
     MaskedLogistic,
     MaskedBoosting,
+    LabelBoosting,
     MaskedForest,
     MaskedRidge,
     PerLabelClassifier,
@@ -35,7 +37,7 @@ ESTIMATORS = [*LEARNERS, LabelPrior]
 def make(cls, **options):
     """Return a deterministic estimator, with a seed if it draws random numbers, few trees and a short path."""
     parameters = cls().get_params()
-    fixed = {"random_state": 0, **({"n_estimators": 20} if cls is MaskedForest else {})}
+    fixed = {"random_state": 0, **({"n_estimators": 20} if cls in (LabelBoosting, MaskedForest) else {})}
     fixed |= {"n_trees": (20,), "Cs": (3.0, 30.0), "alphas": (0.3, 3.0), "n_landmarks": 40}  # of the ensemble
     if cls is HierarchicalClassifier:
         fixed["estimator"] = MaskedLogistic()

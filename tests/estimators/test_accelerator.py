@@ -10,9 +10,9 @@ from spmld import _arrays as arrays
 from spmld.core import steps
 from spmld.datasets import make_planted
 from spmld.ensemble import ensemble
-from spmld.estimators import FeatureScaler, scaling
+from spmld.estimators import FeatureScaler, transformers
 from spmld.estimators.inputs import cluster_samples
-from spmld.estimators.scaling import LandmarkFeatures
+from spmld.estimators.transformers import LandmarkFeatures
 from spmld.labels import hide_labels, read_labels
 from spmld.model_selection.samples import Samples
 
@@ -30,7 +30,7 @@ def accelerator(monkeypatch):
         asked.append(isinstance(values, torch.Tensor))
         return asked[-1]
 
-    for module in (arrays, steps, scaling, ensemble):
+    for module in (arrays, steps, transformers, ensemble):
         monkeypatch.setattr(module, "on_accelerator", is_tensor)
     return asked
 

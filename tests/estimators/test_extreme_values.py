@@ -22,7 +22,7 @@ from spmld import (
     SelfPacedEnsemble,
 )
 from spmld.estimators import FeatureScaler
-from spmld.estimators.scaling import LandmarkFeatures
+from spmld.estimators.transformers import LandmarkFeatures
 from spmld.metrics import macro_auc
 
 from .cases import ESTIMATORS, make

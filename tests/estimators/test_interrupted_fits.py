@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from spmld import HierarchicalClassifier, MaskedLogistic, SelfPacedClassifier, save
 from spmld.datasets import make_planted
 from spmld.estimators import FeatureScaler, ThresholdClassifier
-from spmld.estimators.scaling import LandmarkFeatures
+from spmld.estimators.transformers import LandmarkFeatures
 from spmld.model_selection.samples import Samples
 from spmld.tables import TableEncoder, TableError
 
@@ -73,6 +73,14 @@ def test_a_refit_that_is_interrupted_leaves_the_old_model(interrupted):
     assert list(vars(model)) == list(state)
     assert all(vars(model)[name] is value for name, value in state.items())
     np.testing.assert_array_equal(model.decision_function(frame), scores)
+
+
+@pytest.mark.parametrize("model", [*MODELS, FeatureScaler(), TableEncoder()], ids=lambda model: type(model).__name__)
+def test_a_refit_drops_the_attributes_of_the_former_fit(model):
+    model = clone(model)
+    X = pd.DataFrame(DATA.X).add_prefix("x")
+    model.fit(X, DATA.Y).former_ = "a fit"
+    assert hasattr(model.fit(X, DATA.Y), "former_") == getattr(model, "warm_start", False)
 
 
 @pytest.mark.parametrize("transformer", [FeatureScaler(), LandmarkFeatures(5, random_state=0)])

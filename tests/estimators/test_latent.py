@@ -89,7 +89,7 @@ def test_same_seed_gives_the_same_fit_for_any_row_blocks(cls, data, monkeypatch)
     make_problem, counts = Samples.problem, []
 
     def in_small_blocks(*args, **options):
-        problem = make_problem(*args, **options, max_rows=37)
+        problem = make_problem(*args, **options, block_rows=37)
         counts.append(problem.counts)
         return problem
 

@@ -29,7 +29,7 @@ def test_threads_do_not_change_the_fit(model, observed):
 def test_blocks_run_at_the_same_time_and_sums_keep_their_order():
     barrier = threading.Barrier(3, timeout=20)
     with thread_map(3) as over:
-        engine = Engine(3, over)
+        engine = Engine(over)
 
         def wait(x):
             barrier.wait()  # is passed only if three blocks run at once

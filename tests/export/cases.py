@@ -42,6 +42,7 @@ OTHERS = {
 MODELS = {**PLAIN, **OTHERS}
 NOT_LINEAR = [
     "MaskedBoosting",
+    "LabelBoosting",
     "MaskedForest",
     "SelfPacedEnsemble",
     "decision_f1",

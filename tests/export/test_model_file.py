@@ -4,6 +4,8 @@ import copy
 import json
 import os
 import pickle
+import subprocess
+import sys
 import zipfile
 
 import numpy as np
@@ -44,6 +46,13 @@ def saved(tmp_path):
     path = tmp_path / "model.skops"
     spmld.save(fitted("MaskedLogistic"), path)
     return path, path.read_bytes()
+
+
+def test_loading_a_model_does_not_import_torch(saved):
+    code = "import sys, spmld; spmld.load(sys.argv[1]); print('torch' in sys.modules, end=' '); import torch; "
+    code += "from sklearn.externals.array_api_compat import torch as wrapper; print(wrapper.float32 is torch.float32)"
+    done = subprocess.run([sys.executable, "-c", code, saved[0]], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "True"]
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -249,7 +258,7 @@ def test_sparse_arrays_of_every_part_are_checked(tmp_path):
     path = tmp_path / "model.skops"
     invalid = sp.csr_array(X)
     invalid.indices[3] = 10**6
-    kernel = spmld.estimators.scaling.LandmarkFeatures(5, random_state=0).fit(sp.csr_array(X))
+    kernel = spmld.estimators.transformers.LandmarkFeatures(5, random_state=0).fit(sp.csr_array(X))
     kernel.kernel_.components_ = invalid
     schedule = spmld.pacing.QuantileSchedule()  # no estimator
     schedule.start = invalid

@@ -198,7 +198,8 @@ def test_models_and_arguments_that_cannot_be_explained_raise():
     with pytest.raises(ValueError, match="feature_names must have 8 names"):
         explain(model, X, 0, feature_names=["a"])
     with pytest.raises(
-        ValueError, match="must be linear, a MaskedBoosting or a MaskedForest, got a PerLabelClassifier of GaussianNB"
+        ValueError,
+        match="must be linear, MaskedBoosting, LabelBoosting or MaskedForest, got a PerLabelClassifier of GaussianNB",
     ):
         explain(PerLabelClassifier(GaussianNB()).fit(X, Y), X, 0)
     bayes = View("bayes", FeatureScaler(), PerLabelClassifier(GaussianNB()))

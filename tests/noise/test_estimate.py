@@ -8,7 +8,8 @@ from scipy.special import expit
 from spmld import MaskedLogistic
 from spmld.model_selection import cross_fit, make_folds
 from spmld.noise import NoiseRates, estimate_noise
-from spmld.noise.estimate import Points, label_frequency, label_rates, summarize
+from spmld.noise.estimate import label_rates
+from spmld.noise.floor import Points, label_frequency, summarize
 
 
 def draw(n=4000, l=6, spread=4.0, center=-4.0, seed=0):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize_scalar
 
-from spmld.core.columns import Columns, find_quantiles
+from spmld.core.bisection import Columns, find_quantiles
 from spmld.pacing import DiversePacing, GroupSparsePacing, HardPacing, LinearPacing, LogarithmicPacing
 
 SOFT = [LinearPacing(), LogarithmicPacing(softness=0.2)]

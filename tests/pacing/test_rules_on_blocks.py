@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from spmld.core.columns import Columns, find_quantiles
+from spmld.core.bisection import Columns, find_quantiles
 from spmld.core.problem import Engine
 from spmld.pacing import (
     DiversePacing,
@@ -15,7 +15,6 @@ from spmld.pacing import (
     LogarithmicPacing,
     QuantileSchedule,
 )
-from spmld.pacing.rules import check_blocks, update_blocks
 
 L = np.random.default_rng(0).random((100, 3)) ** 2
 SOFT = QuantileSchedule(start=0.6, stop=0.8, diversity=0.7)
@@ -47,7 +46,7 @@ def test_row_blocks_do_not_change_an_iteration(rule, convert):
     blocks = [convert(part) for part in (L[:7], L[7:30], L[30:])]
     for t in range(2):
         whole = rule.update(t, L)
-        parts = update_blocks(rule, Elsewhere(), convert(np.zeros(3)), t, blocks)
+        parts = rule._update_blocks(t, Columns(blocks, convert(np.zeros(3)), Elsewhere()))
         np.testing.assert_allclose(np.concatenate(parts.weights), whole.weights, atol=1e-12)
         assert parts.penalty == pytest.approx(whole.penalty)
         assert parts.record == pytest.approx(whole.record)
@@ -63,18 +62,22 @@ def test_few_passes_over_distant_blocks_give_the_same_quantiles():
     assert engine.n_passes == 2 * (10 + 2)  # four steps of the bisection each, the largest loss and the sizes
 
 
-class Doubled(HardPacing):
+class Ranked(HardPacing):
+    """A rule of a user, with weights that depend on all losses."""
+
     def weights(self, losses, threshold, diversity=0.0):
-        return super().weights(2 * losses, threshold)
+        return (losses <= np.median(losses, axis=0)).astype(float)
 
 
 class Fixed(GeometricSchedule):
     def parameters(self, iteration, losses=None):
-        return 0.5, 0.0
+        return np.median(losses, axis=0), 0.0
 
 
-def test_rules_and_schedules_of_users_require_losses_in_memory():
-    check_blocks(HardPacing())
-    for rule, name in ((Doubled(), "Doubled"), (HardPacing(schedule=Fixed()), "Fixed")):
-        with pytest.raises(ValueError, match=f"{name} requires losses in memory.* load X and y into memory"):
-            check_blocks(rule)
+@pytest.mark.parametrize("rule", [Ranked(), HardPacing(schedule=Fixed())], ids=["rule", "schedule"])
+def test_rules_and_schedules_of_users_get_the_losses_as_one_array(rule):
+    whole = rule.update(0, L)
+    parts = rule._update_blocks(0, Columns([L[:40], L[40:]], np.zeros(3), Elsewhere()))
+    assert [len(part) for part in parts.weights] == [40, 60]
+    np.testing.assert_array_equal(np.concatenate(parts.weights), whole.weights)
+    assert parts.penalty == whole.penalty

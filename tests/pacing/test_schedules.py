@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from spmld.core.columns import Columns
+from spmld.core.bisection import Columns
 from spmld.pacing import (
     DiversePacing,
     GeometricSchedule,

@@ -9,7 +9,7 @@ import pytest
 
 from spmld.datasets import from_frame, read_dataset
 from spmld.tables import TableError, TableRoles, TableWarning, read_table
-from spmld.tables.problems import TableProblem
+from spmld.tables.errors import TableProblem
 from spmld.tables.reading import read_table_blocks
 from tests.journeys.songs import TAGS, make_songs, tag_lists
 

@@ -13,19 +13,19 @@ from sklearn.utils.validation import _num_samples, has_fit_parameter
 from spmld._arrays import check_range, features_to_numpy, is_collection, largest_value
 from spmld._response import label_scores
 from spmld._threads import map_in_threads
-from spmld._validation import check_same_samples, indexable
+from spmld._validation import MAX_SEED, check_same_samples, indexable
 from spmld.audit.from_scores import fill_positive_only, index_of, label_issues, read_audited_labels
 from spmld.audit.issues import LabelIssues
 from spmld.core.scaling import scaled
 from spmld.estimators import PerLabelClassifier
-from spmld.estimators.noise_scores import MAX_SEED
 from spmld.estimators.outputs import log_odds
 from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS
 from spmld.model_selection.cross_fitting import CrossFit, cross_fit
-from spmld.model_selection.folds import Fold, copied_groups, make_folds
+from spmld.model_selection.folds import Fold, make_folds
 from spmld.model_selection.linear import search_logistic
 from spmld.model_selection.samples import Samples
+from spmld.model_selection.similarity import copied_groups
 
 
 def find_label_issues(

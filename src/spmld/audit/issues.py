@@ -9,6 +9,7 @@ from scipy.special import expit, log_expit
 from scipy.stats import binomtest
 from sklearn.utils import check_random_state
 
+from spmld._frames import DataFrame
 from spmld._io import need
 from spmld._table import TextTable
 from spmld._validation import check_scalar_integer
@@ -114,7 +115,7 @@ class LabelIssues:
         """Out-of-fold probabilities that each label is positive, calibrated on the observed labels."""
         return np.asarray(expit(self.log_odds))
 
-    def sample(self, n_entries: int = 50, random_state: Any = None) -> Any:
+    def sample(self, n_entries: int = 50, random_state: Any = None) -> DataFrame:
         """Return a random sample of the observed entries, to be verified by a person.
 
         Parameters
@@ -194,7 +195,7 @@ class LabelIssues:
             raise ValueError(f"kind must be one of {', '.join(LISTS)}, got {kind!r}")
         return {"present": self.signs > 0, "absent": self.signs < 0, "both": self.signs != 0}[kind]
 
-    def table(self, top: int | None = None, *, kind: str = "both") -> Any:
+    def table(self, top: int | None = None, *, kind: str = "both") -> DataFrame:
         """Return observed entries by ascending label quality.
 
         Parameters
@@ -215,7 +216,7 @@ class LabelIssues:
             order = order[: check_scalar_integer("top", top, minimum=0)]
         return self._table(order)
 
-    def _table(self, entries: NDArray[np.intp]) -> Any:
+    def _table(self, entries: NDArray[np.intp]) -> DataFrame:
         """Return the table of entries, given by their indices in the flattened matrix."""
         samples, labels = np.unravel_index(entries, self.signs.shape)
         positive = self.signs.flat[entries] > 0
@@ -228,7 +229,7 @@ class LabelIssues:
         }
         return need("pandas").DataFrame(columns, index=entries)
 
-    def per_label(self) -> Any:
+    def per_label(self) -> DataFrame:
         """Return, for each label, the number of observed entries and positives, and the limit of wrong entries.
 
         Returns

@@ -11,15 +11,15 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from spmld._arrays import check_masked, is_collection
+from spmld._arrays import Array, Matrix, check_masked, is_collection
 from spmld._io import need
 from spmld._validation import check_same_samples
+from spmld.cluster.cluster_samples import Chunks, ClusterSamples, EntryCounts, FeatureSummary
 from spmld.cluster.engine import DaskEngine, active_client
-from spmld.cluster.samples import Chunks, ClusterSamples, EntryCounts, FeatureSummary
 from spmld.labels.encoding import Labels, observed_signs, read_labels, read_values, read_weights
 
 
-def as_features(X: Any) -> Any:
+def as_features(X: Any) -> Matrix:
     """Return a chunk of X as an array of floats or a CSR matrix. Values are not checked, except for masks."""
     check_masked(X)
     return check_array(
@@ -151,7 +151,7 @@ def make_samples(
     if entry_weight is not None:
         dtype = features.dtype
 
-        def weigh(signs: Any, weight: Any) -> Any:
+        def weigh(signs: Any, weight: Any) -> Array:
             return read_weights(weight, signs).astype(dtype)
 
         weights = engine.map(weigh, signs, split(entry_weight, counts, "entry_weight"))
@@ -184,7 +184,7 @@ def predict_chunks(model: Any, method: str, X: Any) -> Any:
     dtype = model.classes_.dtype if method == "predict" else np.dtype(float)
     empty = np.empty(0 if vector else (0, len(names)), dtype=dtype)
 
-    def predict(chunk: Any) -> Any:
+    def predict(chunk: Any) -> Array:
         return getattr(model, method)(chunk) if chunk.shape[0] else empty
 
     if hasattr(X, "map_partitions"):

@@ -7,13 +7,20 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from spmld._arrays import namespace
-from spmld.core.losses import Array
+from spmld._arrays import Array, namespace
+from spmld.core.newton import SUFFICIENT
 from spmld.core.problem import Block, Problem, Rows, State, set_rows
 from spmld.core.steps import BlockUpdate, normalize_rows
 from spmld.core.terms import Objective, square
 
 Point = tuple[Array, ...]
+
+MAX_BACKTRACKS = 25
+"""Maximum number of trials of a step."""
+SMALL_GRADIENT = 1e-6
+"""Norm of the gradient at which a descent ends; its other ends are small steps and small changes of the value."""
+SMALL_STEP = 1e-10
+SMALL_CHANGE = 1e-5
 
 
 def descend(
@@ -27,15 +34,15 @@ def descend(
     """Minimize `value` from x along the negative `gradient`; each trial point is passed through `retract`.
 
     The first trial step has length 1; later ones are guessed from the last decrease. A trial is halved until the value
-    decreases by 1e-4 of the decrease that the slope predicts. `n_variables` is the number of leading arrays of x that
-    are variables; the others are products that are updated with them and are not part of the norm of the gradient.
+    decreases enough. `n_variables` is the number of leading arrays of x that are variables; the others are products
+    that are updated with them and are not part of the norm of the gradient.
     """
 
     def backtrack(x: Point, g: Point, f: float, norm2: float, step: float) -> tuple[Point, float, float]:
-        for _ in range(25):
+        for _ in range(MAX_BACKTRACKS):
             trial = retract(tuple(a - step * d for a, d in zip(x, g, strict=True)))
             new = value(trial)
-            if new <= f - 1e-4 * step * norm2:
+            if new <= f - SUFFICIENT * step * norm2:
                 return trial, new, step
             step /= 2
         return (trial, new, 2 * step) if new < f else (x, f, 0.0)
@@ -46,7 +53,7 @@ def descend(
     for _ in range(max_iter):
         g = gradient(x)
         norm2 = sum(float(square(part)) for part in g[:n_variables])
-        if norm2**0.5 < 1e-6:
+        if norm2**0.5 < SMALL_GRADIENT:
             break
         step = 4 * (before - f) / norm2 if before is not None else 0.0
         if step <= 0:
@@ -55,8 +62,8 @@ def descend(
         before = f
         f = new
         values.append(f)
-        small = [abs(a - b) < 1e-5 for a, b in zip(values[-5:-1], values[-4:-1], strict=False)]
-        if step * norm2**0.5 < 1e-10 or (len(values) >= 5 and all(small)):
+        small = [abs(a - b) < SMALL_CHANGE for a, b in zip(values[-5:-1], values[-4:-1], strict=False)]
+        if step * norm2**0.5 < SMALL_STEP or (len(values) >= 5 and all(small)):
             break
     return x
 
@@ -128,7 +135,9 @@ class DescendW(Descent):
     """Lower coupling, correlation and the penalty on W. T = X W is updated with W, so a trial needs no product."""
 
     def __call__(self, problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
-        coupling, correlation, ridge = objective.coupling, objective.correlation, objective.ridge
+        coupling = objective.coupling
+        correlation = objective.correlation
+        ridge = objective.ridge
         N = correlation.couplings(problem, state.U, state.Z)
 
         def value(x: Point) -> float:

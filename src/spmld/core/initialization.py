@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
-from spmld._arrays import namespace
-from spmld.core.losses import Array
+from spmld._arrays import Array, namespace
 from spmld.core.problem import Block, Problem, Rows, State
 from spmld.core.steps import normalize_rows
 

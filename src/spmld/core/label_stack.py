@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from spmld._arrays import n_values
+from spmld._arrays import Array, Matrix, n_values
 from spmld.core.linear_objective import LinearObjective, StackedFeatures
-from spmld.core.losses import Array
 from spmld.core.problem import Block
 
 MAX_VALUES = 2**18
@@ -104,7 +103,7 @@ class LabelStacks:
         return part, (features.T, labels[None, :])  # in column-major order, as scores
 
 
-def _with_ones(X: Any, intercept: bool) -> Any:
+def _with_ones(X: Any, intercept: bool) -> Matrix:
     """Return X with a last column of ones, if there is an intercept."""
     if not intercept:
         return X

@@ -7,18 +7,20 @@ from math import isfinite
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from spmld._arrays import namespace
+from spmld._arrays import Array, namespace
+from spmld.core.bisection import Columns
 from spmld.core.iteration import Callback, Iterations, Record, Result
-from spmld.core.losses import Array
-from spmld.core.problem import Block, Problem, Rows, State, split_rows
+from spmld.core.problem import Block, Problem, Rows, State, row_ranges
 from spmld.core.steps import EXTRAPOLATION_GROWTH, MAX_EXTRAPOLATION, BlockUpdate, UpdateU, UpdateV, UpdateW, UpdateZ
-from spmld.core.terms import Objective
+from spmld.core.terms import Correlation, Objective
 
 EXACT: tuple[BlockUpdate, ...] = (UpdateZ(), UpdateV(), UpdateU(), UpdateW())
 REDUCTION = 0.1
 """Factor by which a block update reduces the gradient of its block."""
 SMALL_OBJECTIVE = 1e-3
 """An objective below this fraction of its first value has converged if it changes by `tol` times that."""
+COMPLETION_TOL = 1e-6
+"""Tolerance of V for given U and W, which is cheap to compute accurately."""
 
 
 def exact_steps(tol: float | None, *, reproducible: bool = False) -> tuple[BlockUpdate, ...]:
@@ -40,7 +42,7 @@ class PacedWeights(NamedTuple):
     """Self-paced weights of an iteration."""
 
     weights: Any
-    """Weights in [0, 1], an array or row blocks as the losses."""
+    """Weights in [0, 1], an array or, if the losses are columns in row blocks, row blocks."""
     penalty: float
     """Penalty of the pacing rule at the weights."""
     record: Mapping[str, float | None]
@@ -49,8 +51,8 @@ class PacedWeights(NamedTuple):
     """Whether the schedule stays constant from now on."""
 
 
-Pacing = Callable[[int, Any], PacedWeights]
-"""Maps an iteration, counted from 0, and losses to weights: an array, or row blocks if they are not in memory."""
+Pacing = Callable[[int, Columns], PacedWeights]
+"""Maps an iteration, counted from 0, and losses to weights in row blocks."""
 NO_PACING = PacedWeights((), 0.0, {"threshold": None, "diversity": None}, True)
 """Weights stay 1."""
 
@@ -100,6 +102,18 @@ def solve_spmld(
     return iterations.result(state)
 
 
+def solve_V(problem: Problem, objective: Objective, U: Array, b: Array, T: Array) -> Array:
+    """Return V for given U, b and T = X W, with weights 1 and without correlation: a convex problem."""
+    # The penalties of U and W are constants, relative to which changes would look small.
+    ridge = replace(objective.ridge, tU=0.0, tW=0.0)
+    objective = replace(objective, correlation=Correlation(), ridge=ridge)
+    blocks = [T[s, :] for s in row_ranges(problem.counts)]
+    rows = tuple(Rows(V=part, T=part, P=namespace(part).ones_like(part)) for part in blocks)
+    state = State(U=U, b=b, W=0 * T[:1, :], Z=U[None, :0, :], rows=rows)
+    steps = (UpdateV(tol=REDUCTION),)
+    return solve_spmld(problem, objective, state, steps, extrapolate=False, max_iter=20, tol=COMPLETION_TOL).state.V
+
+
 def update_P(
     problem: Problem, objective: Objective, state: State, pacing: Pacing | None, t: int
 ) -> tuple[State, PacedWeights]:
@@ -107,13 +121,8 @@ def update_P(
     if pacing is None:
         return state, NO_PACING
     losses = problem.map(lambda block, rows: objective.coupling.losses(rows.V, rows.T), state.rows)
-    if problem.engine.in_memory:
-        paced = pacing(t - 1, namespace(state.U).concat(losses))
-        weights = split_rows(paced.weights, problem.counts)
-    else:
-        paced = pacing(t - 1, losses)
-        weights = paced.weights
-    rows = problem.map(lambda block, rows, P: replace(rows, P=P), state.rows, weights)
+    paced = pacing(t - 1, Columns(losses, 0 * state.U[0, :], problem.engine))
+    rows = problem.map(lambda block, rows, P: replace(rows, P=P), state.rows, paced.weights)
     return replace(state, rows=rows), paced
 
 

@@ -5,15 +5,16 @@
 It is minimized in `newton.py`.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
 import scipy.sparse as sp
 
-from spmld._arrays import column_squares, namespace
-from spmld.core.losses import Array, Loss
-from spmld.core.problem import Block, Problem
+from spmld._arrays import Array, Matrix, column_squares, namespace
+from spmld.core.losses import Loss
+from spmld.core.problem import Block, Engine, Problem
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Features:
         """Return the map of some columns, if it is separable."""
         return self
 
-    def features(self, block: Block, keep: Array | slice) -> Any:
+    def features(self, block: Block, keep: Array | slice) -> Matrix:
         """Return the features of some columns."""
         return block.X
 
@@ -66,7 +67,7 @@ class StackedFeatures:
     def columns(self, keep: Array | slice) -> "StackedFeatures":
         return self
 
-    def features(self, block: Block, keep: Any) -> Any:
+    def features(self, block: Block, keep: Any) -> Matrix:
         m, l = block.Y.shape
         g = len(keep)
         width = block.X.shape[1] // l
@@ -132,7 +133,7 @@ class OtherLabels:
     def columns(self, keep: Array | slice) -> "OtherLabels":
         return OtherLabels(self.label[keep])
 
-    def features(self, block: Block, keep: Array | slice) -> Any:
+    def features(self, block: Block, keep: Array | slice) -> Matrix:
         return block.X
 
     def _parts(self, block: Block) -> tuple[Array, Array]:
@@ -230,6 +231,11 @@ class LinearObjective:
         """Whether the columns of B are independent problems."""
         return self.design.separable and self.penalty.separable
 
+    @property
+    def rounded(self) -> Callable[[Array], Array]:
+        """Function that rounds directions and their sums to be sent; alternating updates of factors need all digits."""
+        return self.problem.engine.rounded if self.separable else Engine.rounded
+
     def columns(self, keep: Array | slice, dtype: Any) -> "LinearObjective":
         """Return the objective of some columns of B. All entries must be stored.
 
@@ -290,12 +296,29 @@ class LinearObjective:
 
     def diagonal(self, B: Array, C: tuple[Array, ...]) -> Array:
         """Return the diagonal of the Hessian for the curvatures C."""
-        return self.problem.sum(self.design.squares, C) + self.penalty.diagonal(B)
+        design, rounded = self.design, self.rounded
+        squares = self.problem.sum(lambda block, c: rounded(design.squares(block, c)), C)
+        return squares + self.penalty.diagonal(B)
 
     def hessian_product(self, C: tuple[Array, ...], D: Array) -> Array:
         """Return the Hessian for the curvatures C, applied to D."""
+        if self.separable and not self.problem.engine.in_memory:
+            return self._product_of_columns(C, D)
 
         def product(block: Block, c: Array) -> Array:
             return self.design.pull(block, c * self.design.scores(block, D))
 
         return self.problem.sum(product, C) + self.penalty.slope(D)
+
+    def _product_of_columns(self, C: tuple[Array, ...], D: Array) -> Array:
+        """Return the Hessian product with the columns of D that are not 0; only these are sent, rounded."""
+        keep = np.flatnonzero((D != 0).any(axis=0))
+        design, rounded = self.design.columns(keep), self.rounded
+        directions = rounded(D[:, keep])
+
+        def product(block: Block, c: Array) -> Array:
+            return rounded(design.pull(block, c[:, keep] * design.scores(block, directions)))
+
+        result = self.penalty.slope(D)
+        result[:, keep] += self.problem.sum(product, C)
+        return result

@@ -1,16 +1,14 @@
 """Losses of entries: value, slope, curvature and quadratic models as functions of a sign y and a score f."""
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from spmld._arrays import namespace
+from spmld._arrays import Array, namespace
 
 TINY = 1e-18
 """Added to probabilities whose logarithm or inverse is computed."""
 MAX_CURVATURE = 0.2501
 """The curvature of the logistic loss at 0 is 1/4; slightly more keeps it positive where the score is large."""
-Array = Any
-"""An array of the array-API standard: NumPy or torch, on any device."""
 
 
 def logistic(t: Array) -> Array:
@@ -62,6 +60,10 @@ class Loss(ABC):
         one = namespace(f).ones_like(f[..., :1])
         slope, curvature = self.derivatives(one, f)
         return t * slope + (1 - t) * self.slope(-one, f), curvature
+
+    def rows(self, keep: slice) -> "Loss":
+        """Return the loss of some samples."""
+        return self
 
     def columns(self, keep: Array | slice) -> "Loss":
         """Return the loss of some labels."""

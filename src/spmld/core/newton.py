@@ -11,12 +11,14 @@ from math import log2
 from operator import mul
 from typing import Any
 
-from spmld._arrays import CACHE, budget, namespace, row_slices
+import numpy as np
+
+from spmld._arrays import CACHE, Array, budget, namespace, row_slices
 from spmld.core.conjugate_gradient import conjugate_gradient
 from spmld.core.label_stack import LabelStacks
 from spmld.core.linear_objective import Design, LinearObjective, Penalty
-from spmld.core.losses import Array, Loss
-from spmld.core.problem import Block, Problem
+from spmld.core.losses import Loss
+from spmld.core.problem import Block, Problem, row_ranges
 
 MIN_COLUMNS = 16
 """Minimum number of independent columns to solve together."""
@@ -53,20 +55,19 @@ class Tolerances:
 
 def newton_minimize(
     problem: Problem,
-    loss: Loss | tuple[Loss, ...],
+    loss: Loss,
     design: Design,
     penalty: Penalty,
     B: Array,
     *,
-    offset: Array | float | tuple[Array, ...] = 0.0,
+    offset: Array = 0.0,
     intercepts: Array | None = None,
     over: Callable[..., Iterable[Any]] = map,
     **tolerances: Any,
 ) -> Minimum:
     """Minimize sum J o loss(Y, scores(B) + offset) + 1/2 <B, penalty(B)> from B.
 
-    The loss can be a tuple with the loss of each row block. The offset is a number, one number per label, or a tuple
-    with the array of each row block.
+    The offset is a number, or one number for each label or entry.
 
     Ends when the norm of the gradient is `tol` times that at B = 0, or after `max_iter` steps of at most `cg_iter`
     conjugate gradients. With the `intercepts` of a model without features, the norm is relative to that of this model,
@@ -78,24 +79,27 @@ def newton_minimize(
     are stored, or all together if the blocks are not in memory. `over` maps a function over the groups.
     """
     until = Tolerances(**tolerances)
-    offsets = offset if isinstance(offset, tuple) else (offset,) * len(problem.blocks)
-    losses = loss if isinstance(loss, tuple) else (loss,) * len(problem.blocks)
+    blocks = row_ranges(problem.counts)
+    losses = tuple(loss.rows(s) for s in blocks)
+    offsets = tuple(offset if np.ndim(offset) < 2 else offset[s, :] for s in blocks)
     problem, penalty = _in_range(problem, penalty, B)
     objective = LinearObjective(problem, losses, design, penalty, offsets)
     if not objective.separable or not problem.engine.in_memory:
         return minimize(objective, B, intercepts, until)
-    select: Callable[[Any, Any], tuple[LinearObjective, tuple[Any, Any]]]
     if problem.observed_only:
         stacks = LabelStacks.of(objective)
         groups = list(stacks.groups())
-        select = stacks.select
         B = namespace(B).concat([B, 0 * B[:1, :]])  # a row for padded coefficients
     else:
+        stacks = None
         groups = list(row_slices(B.shape[1], problem.n, budget(B, max(CACHE, MIN_COLUMNS * problem.n))))
-        select = partial(_select_columns, objective)
 
     def solve_group(columns: Any) -> tuple[Any, Minimum]:
-        part, index = select(columns, B.dtype)
+        if stacks is None:
+            part = objective.columns(columns, B.dtype)
+            index: Any = (slice(None), columns)
+        else:
+            part, index = stacks.select(columns, B.dtype)
         return index, minimize(part, B[index], None if intercepts is None else intercepts[columns], until)
 
     parts = list(over(solve_group, groups))
@@ -119,10 +123,6 @@ def _in_range(problem: Problem, penalty: Penalty, B: Array) -> tuple[Problem, Pe
     unit = 2.0 ** round(log2(largest))  # a power of two, so that quotients are exact
     blocks = problem.map(lambda block: replace(block, J=xp.astype(block.J, B.dtype) / unit))
     return replace(problem, blocks=blocks), replace(penalty, t=penalty.t / unit, g=penalty.g / unit)
-
-
-def _select_columns(objective: LinearObjective, columns: Any, dtype: Any) -> tuple[LinearObjective, tuple[Any, Any]]:
-    return objective.columns(columns, dtype), (slice(None), columns)
 
 
 def goals(objective: LinearObjective, G: Array, tol: float) -> Array:
@@ -190,6 +190,7 @@ def minimize(objective: LinearObjective, B: Array, intercepts: Array | None, unt
         apply = partial(objective.hessian_product, C)
         solve = partial(conjugate_gradient, apply, partial(mul, scale), -G, None, forcing, until.cg_iter)
         direction = solve(axis=axis, n_kept=until.cg_iter if until.reorthogonalize else 0)
+        direction = objective.rounded(direction)
         B, S, value, stuck = _search(objective, B, S, G, direction, value)
         goal = xp.where(stuck, xp.ones_like(goal) * xp.inf, goal)
         steps += 1

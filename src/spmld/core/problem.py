@@ -19,9 +19,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
-from spmld._arrays import CACHE, MEMORY, budget, n_bytes, namespace, row_slices
+from spmld._arrays import CACHE, MEMORY, Array, Matrix, budget, n_bytes, namespace, row_slices
 from spmld._threads import Map
-from spmld.core.losses import Array
 
 
 class AllEntries:
@@ -168,7 +167,7 @@ class Block:
         return n_bytes(self)
 
     @cached_property
-    def XT(self) -> Any:
+    def XT(self) -> Matrix:
         """X^T, stored because SciPy's transpose of a small matrix is slower than the product."""
         return self.X.T
 
@@ -226,6 +225,16 @@ class State:
     """(g, l, r) correlation factors, unit rows."""
     rows: tuple[Rows, ...]
 
+    @property
+    def V(self) -> Array:
+        """V of all rows, if they are in memory."""
+        return namespace(self.U).concat([rows.V for rows in self.rows])
+
+    @property
+    def P(self) -> Array:
+        """P of all rows, if they are in memory."""
+        return namespace(self.U).concat([rows.P for rows in self.rows])
+
 
 @dataclass(frozen=True, eq=False)
 class Engine:
@@ -235,8 +244,6 @@ class Engine:
     methods and declare what differs.
     """
 
-    n_threads: int = 1
-    """Number of blocks that are processed at the same time."""
     over: Map = map
     """A function like `map`, which yields results in the order of the blocks."""
 
@@ -245,6 +252,11 @@ class Engine:
     steps_per_pass: ClassVar[int] = 1
     """Number of steps of a bisection in one pass over the blocks: several where a pass takes long."""
 
+    @staticmethod
+    def rounded(A: Array) -> Array:
+        """Return directions, or sums for them, as they are sent: unchanged in memory."""
+        return A
+
     def map(self, function: Callable[..., Any], *rows: Sequence[Any]) -> tuple[Any, ...]:
         """Apply `function` to the arguments of each block."""
         return tuple(self.over(function, *rows))
@@ -252,6 +264,10 @@ class Engine:
     def sum(self, function: Callable[..., Any], *rows: Sequence[Any], combine: Combine = add) -> Any:
         """Sum an array, or each array of a tuple, over the blocks, or combine them by another associative function."""
         return reduce(partial(combine_parts, combine), self.over(function, *rows))
+
+    def sliced(self, blocks: Sequence[Any]) -> tuple[Any, ...]:
+        """Return blocks whose values are not paired with arrays in memory: unchanged, or in slices of rows."""
+        return tuple(blocks)
 
     def gather(self, rows: Sequence[Any]) -> tuple[Any, ...]:
         """Return the values of all blocks in the memory of this process."""
@@ -307,24 +323,25 @@ def make_problem(
     fit_intercept: bool = True,
     block_rows: int | None = None,
     observed_only: bool = False,
-    engine: Engine | None = None,
+    n_threads: int = 1,
+    over: Map = map,
 ) -> Problem:
     """Return data in memory as a problem with blocks of at most `block_rows` rows, by default as the memory allows.
 
-    There are at least as many blocks as threads. Missing entries of Y are ignored. Y and J may have small integer and
-    boolean types; `dtype` is the type of the variables, by default that of X. With `observed_only` only the observed
-    entries are stored, in arrays of NumPy.
+    There are at least as many blocks as threads, in which `over` calls a function. Missing entries of Y are ignored.
+    Y and J may have small integer and boolean types; `dtype` is the type of the variables, by default that of X. With
+    `observed_only` only the observed entries are stored, in arrays of NumPy.
     """
     xp = namespace(Y)
-    engine = engine or Engine()
     Y = Y if observed_only else xp.where(J != 0, Y, xp.zeros_like(Y))
     block = (observed_block if observed_only else Block)(X, Y, J, group)
     rows = block_rows or max(1, budget(Y, MEMORY) // max(1, block.width))
     n = group.shape[0]
-    slices = list(row_slices(n, 1, min(rows, -(-n // engine.n_threads))))
+    slices = list(row_slices(n, 1, min(rows, -(-n // n_threads))))
     blocks = (block,) if len(slices) == 1 else tuple(block.rows(s) for s in slices)
     counts = tuple(part.group.shape[0] for part in blocks)
     sizes = group_sizes(group, n_groups, dtype or X.dtype)
+    engine = Engine(over)
     return Problem(blocks, sizes, counts, X.shape[1], Y.shape[1], fit_intercept, engine, observed_only)
 
 
@@ -340,9 +357,9 @@ def observed_block(X: Any, Y: Array, J: Array, group: Array) -> Block:
     return Block(X, Y[rows, columns], J[rows, columns], group, ObservedEntries.at(rows, columns, J.shape))
 
 
-def split_rows(A: Array, sizes: Sequence[int]) -> tuple[Array, ...]:
-    """Split the rows of A into blocks of the given sizes."""
-    return tuple(A[end - size : end, :] for end, size in zip(accumulate(sizes), sizes, strict=True))
+def row_ranges(sizes: Sequence[int]) -> list[slice]:
+    """Return the rows of blocks of the given sizes."""
+    return [slice(end - size, end) for end, size in zip(accumulate(sizes), sizes, strict=True)]
 
 
 def set_W(problem: Problem, state: State, W: Array) -> State:

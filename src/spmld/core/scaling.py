@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from spmld._arrays import count_nonzero, largest_value, move, namespace, numpy_dtype, to_numpy
+from spmld._arrays import Array, Matrix, count_nonzero, largest_value, move, namespace, numpy_dtype, to_numpy
 
 Total = Callable[..., Any]
 """``total(function, combine=add)`` is the sum of a function of the features over all blocks of rows."""
@@ -20,7 +20,7 @@ SMALLEST_SQUARE = 1e-300
 """Squares below this value count as 0; their inverse roots would overflow in products."""
 
 
-def scaled(X: Any) -> Any:
+def scaled(X: Any) -> Matrix:
     """Return scaled features, see `fit_scaling`.
 
     Examples
@@ -71,7 +71,7 @@ def fit_scaling(total: Total, n: int, like: Any, center: bool = True) -> tuple[A
     return means, factors.astype(squares.dtype)
 
 
-def scale(X: Any, mean: Any, factor: Any) -> Any:
+def scale(X: Any, mean: Any, factor: Any) -> Matrix:
     """Return the features minus their means, times their factors."""
     if not isinstance(factor, float):
         return (dense(X) - on_device(mean, X)) * on_device(factor, X)
@@ -105,12 +105,12 @@ def inverse_root(squares: Any) -> NDArray[np.float64]:
     return np.where(squares > SMALLEST_SQUARE, 1 / np.sqrt(np.maximum(squares, SMALLEST_SQUARE)), 0.0)
 
 
-def on_device(values: Any, X: Any) -> Any:
+def on_device(values: Any, X: Any) -> Array:
     """Return a fitted array in the library, on the device and in the precision of X; numbers are unchanged."""
     return values if isinstance(values, float) else move(values.astype(numpy_dtype(X), copy=False), X)
 
 
-def dense(X: Any) -> Any:
+def dense(X: Any) -> Array:
     """Return a dense array."""
     return X.toarray() if sp.issparse(X) else X
 
@@ -121,7 +121,7 @@ def _square(X: Any, unit: float) -> float:
     return float(namespace(values).sum(values * values))
 
 
-def _column_sums(X: Any) -> Any:
+def _column_sums(X: Any) -> Array:
     """Return the sum of each column."""
     X = dense(X)
     return namespace(X).sum(X, axis=0)
@@ -133,7 +133,7 @@ def _extremes(X: Any) -> tuple[Any, Any]:
     return namespace(X).max(X, axis=0), -namespace(X).min(X, axis=0)
 
 
-def _centered_squares(X: Any, center: Any, unit: Any) -> Any:
+def _centered_squares(X: Any, center: Any, unit: Any) -> Array:
     """Return the sum of the squares of each column of (X - center) / unit."""
     X = dense(X)
     X = X - on_device(center, X)

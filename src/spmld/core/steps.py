@@ -10,9 +10,8 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from spmld._arrays import column_squares, move, namespace, on_accelerator, to_numpy
+from spmld._arrays import Array, column_squares, move, namespace, on_accelerator, to_numpy
 from spmld.core.conjugate_gradient import conjugate_gradient
-from spmld.core.losses import Array
 from spmld.core.problem import Block, Entries, Problem, Rows, State, set_W
 from spmld.core.terms import Objective
 
@@ -20,6 +19,8 @@ EXTRAPOLATION_GROWTH = 1.5
 """Factor of the length of an extrapolation after a success; after a failure, the length is halved."""
 MAX_EXTRAPOLATION = 30.0
 """Maximum length of an extrapolation, from which five failures lead back to a length below 1."""
+SMALLEST_DIVISOR = 1e-30
+"""Added to divisors that can be 0."""
 
 
 class BlockUpdate(Protocol):
@@ -59,7 +60,9 @@ class UpdateV:
         def solve_rows(block: Block, rows: Rows) -> Rows:
             parts = []
             for s, part in block.parts(U.shape[1]):
-                V, T, P = rows.V[s, :], rows.T[s, :], rows.P[s, :]
+                V = rows.V[s, :]
+                T = rows.T[s, :]
+                P = rows.P[s, :]
                 G, C = objective.fit.quadratic(part, V, U, b, safe)
                 D = objective.coupling.weights(P) + objective.ridge.tV
                 entries = part.entries
@@ -154,7 +157,8 @@ class UpdateW:
     models_fit: ClassVar[bool] = False
 
     def __call__(self, problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
-        correlation, coupling = objective.correlation, objective.coupling
+        correlation = objective.correlation
+        coupling = objective.coupling
         N = correlation.couplings(problem, state.U, state.Z) if correlation.active else None
         curvature = objective.ridge.curvature_W(state.W)
 
@@ -180,7 +184,7 @@ class UpdateW:
         target, squares = problem.sum(right_side, state.rows)
         target = target - curvature * state.W
         # Without coupling, correlation and penalty, W is arbitrary; the divisor must still not be 0.
-        scale = 1 / (squares + curvature + 1e-30)
+        scale = 1 / (squares + curvature + SMALLEST_DIVISOR)
         D = conjugate_gradient(apply, partial(mul, scale), target, None, self.tol, self.max_iter)
         return set_W(problem, state, state.W + D)
 

@@ -10,8 +10,8 @@
 from dataclasses import dataclass, field
 from functools import partial
 
-from spmld._arrays import namespace
-from spmld.core.losses import Array, Loss, Squared
+from spmld._arrays import Array, namespace
+from spmld.core.losses import Loss, Squared
 from spmld.core.problem import Block, Problem, Rows, State
 
 

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from spmld._arrays import Matrix
 from spmld._io import StrPath, reading
 from spmld.datasets.dataset import Dataset, check_sizes
 from spmld.labels.hierarchy import Hierarchy, path_nodes
 from spmld.labels.words import to_number
-from spmld.tables.problems import absent_columns
+from spmld.tables.errors import absent_columns
 
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _VALUE = re.compile(rf"""\s*((?:\d+\s+)?(?:{_QUOTED}|[^,{{}}'"]*))\s*""")
@@ -292,7 +293,7 @@ def unquote(value: str) -> str:
     return re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[0]), value[1:-1], flags=re.DOTALL)
 
 
-def _to_array(content: ArffText, columns: list[int]) -> Any:
+def _to_array(content: ArffText, columns: list[int]) -> Matrix:
     """Return columns as numbers: an array, or a sparse matrix if the file is sparse and omitted values are 0."""
     names = list(content.attributes)
     codes = [_find_codes(names[column], content.attributes[names[column]]) for column in columns]

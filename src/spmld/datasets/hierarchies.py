@@ -17,7 +17,7 @@ from spmld.labels import Hierarchy, read_labels
 from spmld.labels.hierarchy import path_nodes
 from spmld.labels.tags import TagCase, label_of_tags
 from spmld.tables.csv_files import csv_blocks
-from spmld.tables.problems import absent_columns
+from spmld.tables.errors import absent_columns
 from spmld.tables.reading import read_table, table_format, with_clean_names
 
 

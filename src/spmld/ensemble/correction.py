@@ -14,7 +14,7 @@ from spmld._validation import Positive, PositiveInt, Validated
 from spmld.core.linear_objective import OtherLabels, Penalty
 from spmld.core.losses import LOSSES, logistic
 from spmld.core.newton import newton_minimize
-from spmld.core.problem import make_problem, split_rows
+from spmld.core.problem import make_problem
 from spmld.ensemble.completion_trees import CompletionTrees
 from spmld.ensemble.formula import MAX_CALIBRATED, ScoreFormula, Scores
 from spmld.labels import Labels, read_labels
@@ -25,7 +25,7 @@ from spmld.model_selection.samples import Samples, move_weights
 from spmld.model_selection.thresholds import DecisionOption, DecisionRule
 from spmld.noise import NoiseRates, PooledCalibration
 from spmld.noise.calibration import has_both_classes, trusted_weight
-from spmld.noise.estimate import summarize
+from spmld.noise.floor import summarize
 
 WEIGHTS = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
 """Weights of the corrections to choose from."""
@@ -108,11 +108,13 @@ class DependencyCorrection(Validated):
         weights = signs != 0 if entry_weight is None else np.where(signs != 0, entry_weight, 0.0)
         z = _label_values(scores, known)
         part = slice(None, None, -(-len(scores) // self.max_samples))
-        X, l = to_device(np.concatenate([z[part], scores[part]], axis=1), self.device), scores.shape[1]
+        l = scores.shape[1]
+        # Single precision is more accurate than the tolerance, and faster.
+        X = to_device(np.concatenate([z[part], scores[part]], axis=1, dtype=np.float32), self.device)
         group, dtype = np.zeros(X.shape[0], dtype=np.int8), numpy_dtype(X)
         problem = make_problem(X, move(signs[part], X), move_weights(weights[part], X), move(group, X), 1)
         design, start = OtherLabels(move(np.arange(l), X)), move(np.zeros((l + 1, l), dtype), X)
-        options: Any = {"offset": split_rows(X[:, l:], problem.counts), "tol": self.tol, "reorthogonalize": True}
+        options: Any = {"offset": X[:, l:], "tol": self.tol, "reorthogonalize": True}
         result = newton_minimize(problem, LOSSES["logistic"], design, Penalty(1 / self.C), start, **options)
         self.coef_ = to_numpy(result.B).astype(float)
         return self
@@ -309,7 +311,9 @@ class ScoreCorrection(BaseEstimator):
     @property
     def formula_(self) -> ScoreFormula:
         """The correction for samples without observed labels, with its calibration, as arrays."""
-        slope, weight, dependency = self.calibration_.slopes_, self.dependency_weight_, self.dependency_
+        slope = self.calibration_.slopes_
+        weight = self.dependency_weight_
+        dependency = self.dependency_
         return ScoreFormula(
             own=slope * (1 + weight * np.diag(dependency.coef_[:-1])),
             others=slope * weight * dependency.label_dependencies_,

@@ -13,17 +13,19 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from spmld._arrays import contiguous, move, namespace, on_accelerator, to_device
+from spmld._arrays import Array, Matrix, contiguous, move, namespace, on_accelerator, to_device
 from spmld._threads import Map, thread_map
-from spmld._validation import Fraction, NonNegative, PositiveInt, RandomState, Rate, UnitInterval
-from spmld.cluster.samples import ClusterSamples
+from spmld._validation import MAX_SEED, Fraction, NonNegative, PositiveInt, RandomState, Rate, UnitInterval
+from spmld.cluster.cluster_samples import ClusterSamples
 from spmld.core.losses import logistic
 from spmld.ensemble.all_rows import divide, fit_all_rows, fit_tested, in_memory
 from spmld.ensemble.correction import ScoreCorrection, calibrated_rows, learned_entries
-from spmld.ensemble.formula import EnsembleFormula, ViewMixture, ViewTerm, view_weights
+from spmld.ensemble.formula import EnsembleFormula, ViewTerm
+from spmld.ensemble.mixture import ViewMixture
+from spmld.ensemble.noise_scores import default_boosting, fit_noise_scores
 from spmld.ensemble.summary import known_signs, summarize_samples
 from spmld.ensemble.trimming import Trimming, check_keep_fraction, choose_trimming
-from spmld.ensemble.updating import NOISE_PARAMETERS, KeptData, updated_ensemble
+from spmld.ensemble.updating import NOISE_PARAMETERS, KeptData, update_ensemble
 from spmld.ensemble.views import (
     ALPHAS,
     CS,
@@ -39,7 +41,6 @@ from spmld.ensemble.views import (
     uses_graph,
 )
 from spmld.estimators.base import MultiLabelEstimator
-from spmld.estimators.noise_scores import MAX_SEED, default_boosting, fit_noise_scores
 from spmld.estimators.progress import report_progress
 from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS
@@ -66,24 +67,26 @@ class SelfPacedEnsemble(MultiLabelEstimator):
        - "ridge": a linear model for each label with the squared loss (`MaskedRidge`);
        - "kernel": the same model as "linear" of the similarities to landmarks, which are training samples;
        - "boosting": gradient boosting with trees that all labels share (`MaskedBoosting`);
-       - "forest" (optional): a random forest for each label (`MaskedForest`);
+       - "label boosting": gradient boosting with trees of each label (`LabelBoosting`);
+       - "forest": a random forest for each label (`MaskedForest`);
        - "latent" (optional): all labels from a few latent labels (`SPMLD`).
 
-       Features are scaled. All views but "latent" are fitted in single precision.
+       Features are scaled. All views but "latent" are fitted in single precision. By default, the views with trees
+       are tried in the order of their costs, and each is left out unless it lowers the loss of the mixture of the
+       views before it on the first fold (a race).
 
     3. Trimming: the hardest positives and negatives of each label, by the out-of-fold losses of the best view, get
-       weight 0, see `spmld.ensemble.trimming.trim`, because wrong labels are among the hardest. Nothing is trimmed if
-       there is a floor or noise, or unless this decreases the loss of held-out entries. The views are fitted to the
-       remaining entries.
-    4. Scores are the weighted mean of the calibrated scores of the views, with weights proportional to ``loss ** -8``,
-       where the loss is that of out-of-fold scores.
+       weight 0, because wrong labels are among the hardest. Nothing is trimmed if there is a floor or noise, or unless
+       this decreases the loss of held-out entries. The views are fitted to the remaining entries.
+    4. Scores are the weighted mean of the calibrated scores of the views. The weights minimize the logistic loss of
+       out-of-fold scores (stacking).
     5. The scores are corrected for label dependencies, see `DependencyCorrection`. In `complete`, the correction uses
        the observed labels of the sample.
     6. The scores are calibrated, so that they are log-odds of the observed labels, and a rule for decisions is set.
        Decisions by F1 are made without the floor.
 
     Every model, correction and calibration that contributes to the out-of-fold score of a sample is fitted without the
-    labels of its fold. Copies of a sample are in the same fold, see `identical_samples`.
+    labels of its fold. Copies of a sample are in the same fold, see `similar_samples`.
 
     With more than `max_search_samples` samples, noise rates, settings, weights of the views and trimming are those of a
     random sample. Calibrations do not carry over to more samples: each view is fitted to all samples but a fifth, at
@@ -102,9 +105,12 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         Numbers of trees of the view "boosting" to choose from.
     label_graph_penalty : float, default=1.0
         Penalty of the label graph of the logistic views. It is not used for large data, see `uses_graph`.
-    views : "auto" or sequence of {"linear", "ridge", "kernel", "boosting", "forest", "latent"} or View, default="auto"
-        Views of the ensemble. "auto" are the first three and, unless the data are large or on a GPU,
-        "boosting", see `default_views`.
+    views : "auto" or sequence of str or View, default="auto"
+        Views of the ensemble: names of the list above, or other views. "auto" are the first three and, unless the data
+        are large, sparse or on a GPU, those with trees that win their race, see `default_views`.
+    max_cost : float, default=1e9
+        Maximum predicted number of operations of a fit of "label boosting" or "forest", with ``views="auto"``. With
+        1e9, a fit takes about three seconds; 0 leaves out these views.
     n_landmarks : int, default=300
         Number of landmarks of the view "kernel", limited to the number of samples.
     false_positive_rate, false_negative_rate : float or "auto", default="auto"
@@ -132,13 +138,14 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         Whether to keep the training data in the model, and in model files, so that `update` can be used.
     cv : int, splitter or iterable of splits, default=3
         Folds of the samples. Each sample must be tested exactly once.
-    identical_samples : {"auto", "together", "apart"}, default="auto"
-        Whether identical samples are in the same fold, if `cv` is a number. Copies must be, since the labels of one are
-        known from the others, but not samples of a few categories, of which new data consist, too. "auto" decides by
-        the labels of all identical samples, see `spmld.model_selection.folds.are_copies`.
+    similar_samples : {"auto", "together", "apart"}, default="auto"
+        Whether similar samples are in the same fold, if `cv` is a number: those that are identical, and those with a
+        distance below a clear gap in the distances of samples. Copies must be, since the labels of one are known from
+        the others, but not samples of a few categories, of which new data consist, too. "auto" decides by the labels of
+        all similar samples.
     max_search_samples : int or None, default=20_000
-        Maximum number of samples on which noise rates, settings, weights of the views and trimming are searched. They
-        are random, but with ten positives of each label, where there are so many, and verified samples. None is all.
+        Maximum number of samples on which noise rates, settings, views and trimming are searched. They are random, but
+        with ten positives of each label, where there are so many, and verified samples. None is all.
     scoring : str, default="ranking_loss"
         Name of the metric of scores used for model selection, see `spmld.metrics`.
     n_jobs : int or None, default=None
@@ -171,8 +178,10 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         The estimate of the floor and of the noise rates.
     n_repeated_samples_ : int
         Number of samples that are identical to an earlier sample.
-    identical_together_ : bool
-        Whether identical samples are in the same fold.
+    n_near_samples_ : int
+        Number of other samples that share the fold of an earlier one, to which they are near.
+    similar_together_ : bool
+        Whether similar samples are in the same fold.
     keep_fraction_ : float
         The fraction of positives that is kept.
     search_samples_ : ndarray of int
@@ -227,6 +236,7 @@ class SelfPacedEnsemble(MultiLabelEstimator):
     n_trees: Sequence[int] = N_TREES
     label_graph_penalty: NonNegative = 1.0
     views: Sequence[str | View] | Literal["auto"] = "auto"
+    max_cost: NonNegative = 1e9
     n_landmarks: PositiveInt = 300
     false_positive_rate: Rate | Literal["auto"] = "auto"
     false_negative_rate: Rate | Literal["auto"] = "auto"
@@ -237,7 +247,7 @@ class SelfPacedEnsemble(MultiLabelEstimator):
     decision: DecisionOption = "f1"
     keep_data: bool = False
     cv: Any = 3
-    identical_samples: Literal["auto", "together", "apart"] = "auto"
+    similar_samples: Literal["auto", "together", "apart"] = "auto"
     max_search_samples: PositiveInt | None = 20_000
     scoring: str = "ranking_loss"
     n_jobs: int | None = None
@@ -250,6 +260,11 @@ class SelfPacedEnsemble(MultiLabelEstimator):
     def decision_rule_(self) -> DecisionRule:
         """Rule for decisions."""
         return self.correction_.decision_rule_
+
+    @property
+    def view_weights_(self) -> dict[str, float]:
+        """The weight of each view."""
+        return self.mixture_.weights_
 
     @property
     def formula_(self) -> EnsembleFormula:
@@ -308,14 +323,15 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         (400, 30, 12)
         """
         check_is_fitted(self)
-        self.__dict__.update(updated_ensemble(self, X, y, mask, entry_weight, trusted, samples).__dict__)
+        with self._new_state(keep_fitted=True) as updated:
+            update_ensemble(updated, X, y, mask, entry_weight, trusted, samples)
         return self
 
     def _check_parameters(self) -> None:
         check_views(self.views, self.Cs, self.alphas, self.n_trees)
         HeldOutLoss(self.scoring)
 
-    def _make_views(self, default: Sequence[str] = VIEWS[:4], *, label_graph: bool = True) -> dict[str, View]:
+    def _make_views(self, default: Sequence[str] = VIEWS[:6], *, label_graph: bool = True) -> dict[str, View]:
         penalty = self.label_graph_penalty if label_graph else 0.0
         views = default if isinstance(self.views, str) else self.views
         return make_views(views, self.Cs, self.alphas, self.n_trees, penalty, self.n_landmarks)
@@ -330,15 +346,14 @@ class SelfPacedEnsemble(MultiLabelEstimator):
             raise ValueError("keep_data=True requires X in memory, got a Dask collection; leave it out")
         samples = replace(samples, labels=replace(samples.labels, classes=SIGNS, one_dimensional=False))
         rng = check_random_state(self.random_state)
-        division = divide(samples, self.max_search_samples, self.cv, self.identical_samples, rng)
+        division = divide(samples, self.max_search_samples, self.cv, self.similar_samples, rng)
         searched = in_memory(samples, division.searched)
         searched = replace(searched, X=self._to_device(searched.X), feature_names=None)
-        views = self._choose_views(searched)
+        views, racing = self._choose_views(searched)
         self.transformers_, features = fit_transformers(views, searched, rng)
         views = {name: view.with_seed(rng).with_params(device=self.device) for name, view in views.items()}
-        folds, self.n_repeated_samples_, self.identical_together_ = split_samples(
-            division.cv, searched, rng.randint(MAX_SEED), division.identical_samples
-        )
+        folds, found = split_samples(division.cv, searched, rng.randint(MAX_SEED), division.similar_samples)
+        _, self.n_repeated_samples_, self.n_near_samples_, self.similar_together_ = found
         check_keep_fraction(self.keep_fraction, len(folds))
         n_jobs = effective_n_jobs(self.n_jobs)
         loss = HeldOutLoss(self.scoring)
@@ -351,11 +366,12 @@ class SelfPacedEnsemble(MultiLabelEstimator):
             rates = dict(zip(NOISE_PARAMETERS, self.likelihood_rates_, strict=True))
             views = {name: view.with_params(**rates) for name, view in views.items()}
             report = partial(report_progress, self)
-            results, self.cv_results_ = search_views(views, features, cross, loss, fitted, report, over_views)
+            results, self.cv_results_ = search_views(views, features, cross, loss, fitted, report, over_views, racing)
             noisy = self.likelihood_rates_.any()
             trimming = choose_trimming(results, features, cross, loss, self.keep_fraction, costly=costly, noisy=noisy)
             self._seed = rng.randint(MAX_SEED)
             self.training_data_ = None
+            self.transformers_ = {name: self.transformers_[name] for name in results}
             if division.is_partial:
                 fit_all_rows(self, samples, division, views, features, cross, results, trimming, over_views)
             else:
@@ -366,15 +382,16 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         self.search_samples_ = division.searched
         self.held_out_samples_ = division.held_out
 
-    def _choose_views(self, samples: Samples) -> dict[str, View]:
-        """Return the views that suit the size of the data."""
+    def _choose_views(self, samples: Samples) -> tuple[dict[str, View], list[str]]:
+        """Return the views that suit the size of the data, and the names of those that have to prove useful."""
         n, d, l = samples.shape
         label_graph = uses_graph(d, l, samples.n_values, samples.n_observed / (n * l))
         # Trees are grown on the CPU, which would take most of the time of a fit on a GPU.
-        default = VIEWS[:3] if on_accelerator(samples.X) else default_views(n, d, l)
-        return self._make_views(default, label_graph=label_graph)
+        default = VIEWS[:3] if on_accelerator(samples.X) else default_views(samples, self.max_cost)
+        views = self._make_views(default, label_graph=label_graph)
+        return views, [name for name in default[3:] if isinstance(self.views, str)]
 
-    def _to_device(self, X: Any) -> Any:
+    def _to_device(self, X: Any) -> Matrix:
         X = contiguous(X)
         return X if sp.issparse(X) else to_device(X, self.device)
 
@@ -441,7 +458,6 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         self.keep_fraction_ = trimming.keep_fraction
         self.self_paced_weights_ = trimming.kept.astype(float)
         self.estimators_, scores = fit_views(results, features, cross, trimming, over_views, start)
-        self.view_weights_ = view_weights({name: result.loss for name, result in results.items()})
         if (cross.number < 0).any():
             fit_tested(self, samples, results, scores, cross)
             return
@@ -454,8 +470,8 @@ class SelfPacedEnsemble(MultiLabelEstimator):
     def _fit_correction(
         self, samples: Samples, scores: Mapping[str, Any], cross: CrossFit, learned: NDArray[np.bool_], rng: Any
     ) -> NDArray[np.float64]:
-        """Calibrate and correct the out-of-fold scores of the views, and return the scores."""
-        self.mixture_ = ViewMixture(weights=self.view_weights_).fit(scores, samples.signs, samples.weights, cross.over)
+        """Weigh, calibrate and correct the out-of-fold scores of the views, and return the scores."""
+        self.mixture_ = ViewMixture().fit(scores, samples.signs, samples.weights, cross.over)
         mixed = self.mixture_.combine(scores)
         rows = calibrated_rows(samples)
         self.correction_ = ScoreCorrection(
@@ -480,16 +496,16 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         corrected[rows] = self.correction_.held_out_scores_
         return corrected
 
-    def _scores(self, X: Any) -> Any:
+    def _scores(self, X: Any) -> Array:
         formula = self.formula_
         return move(formula.correction.apply(formula.mixture(X)), X)
 
-    def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Any:
+    def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Array:
         if labels is None:
             return super()._probabilities_for(X)
         return move(self.correction_.completed_probabilities(self.formula_.mixture(X), labels), X)
 
-    def predict_true_proba(self, X: Any) -> Any:
+    def predict_true_proba(self, X: Any) -> Array:
         """Predict the probability that each label is truly positive, under the noise rates.
 
         `predict_proba` is the probability that a label would be observed as positive by those who labeled the training
@@ -525,8 +541,8 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         p = move(logistic(log_odds), features)
         return self._wrap(namespace(p).concat([1 - p, p], axis=1) if self._labels.one_dimensional else p, X)
 
-    def _margins(self, scores: Any) -> Any:
+    def _margins(self, scores: Any) -> Array:
         return self.decision_rule_.margins(logistic(scores))
 
-    def _completion_margins(self, p: Any) -> Any:
+    def _completion_margins(self, p: Any) -> Array:
         return self.decision_rule_.margins(p)

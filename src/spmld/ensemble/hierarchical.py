@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import clone
 
-from spmld._arrays import move, to_numpy
+from spmld._arrays import Array, move, to_numpy
 from spmld.ensemble.all_rows import spread
 from spmld.ensemble.ensemble import SelfPacedEnsemble
 from spmld.ensemble.views import N_TREES, kernel_ridge_view
@@ -104,7 +104,7 @@ class HierarchicalClassifier(WrapperEstimator):
     estimator: Any = None
     hierarchy: Any = None
 
-    def _base_estimator(self) -> Any:
+    def _base_estimator(self) -> MultiLabelEstimator:
         return hierarchical_ensemble() if self.estimator is None else self.estimator
 
     def _read_hierarchy(self) -> Hierarchy:
@@ -125,27 +125,27 @@ class HierarchicalClassifier(WrapperEstimator):
         self.hierarchy_ = self._read_hierarchy()
         self.estimator_ = clone(self._base_estimator()).fit_samples(samples, self.class_prior_)
 
-    def _scores(self, X: Any) -> Any:
+    def _scores(self, X: Any) -> Array:
         return self._responses(X)[0]
 
     def _responses(self, X: Any) -> tuple[Any, Any]:
         p = self._probabilities_for(X)
         return move(log_odds(to_numpy(p)), p), p
 
-    def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Any:
+    def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Array:
         p = to_numpy(self.estimator_._probabilities_for(X, labels))
         return move(self._coherent_probabilities(p, labels), X)
 
     @property
-    def out_of_fold_scores_(self) -> Any:
+    def out_of_fold_scores_(self) -> Array:
         """Log-odds of the projected out-of-fold probabilities, NaN for samples without them."""
         base = self.estimator_
         scores = base.out_of_fold_scores_
         scored = ~np.isnan(scores).any(axis=1)
         return spread(log_odds(self._project(base._probabilities(scores[scored]))), scored, len(scores))
 
-    def _margins(self, scores: Any) -> Any:
+    def _margins(self, scores: Any) -> Array:
         return self._project(self.estimator_._margins(scores))
 
-    def _completion_margins(self, p: Any) -> Any:
+    def _completion_margins(self, p: Any) -> Array:
         return self._project(self.estimator_._completion_margins(p))

@@ -1,7 +1,7 @@
 """Updates of a fitted ensemble: new samples, corrected labels and new labels, without a new search."""
 
 from collections.abc import Mapping, Sequence
-from copy import copy, deepcopy
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from spmld._arrays import (
+    Matrix,
     arrays_to_numpy,
     contiguous,
     features_to_numpy,
@@ -27,9 +28,9 @@ from spmld.labels import Labels
 from spmld.labels.encoding import mark_trusted
 from spmld.labels.single_class import find_single_class, list_labels
 from spmld.model_selection.cross_fitting import CrossFit, cross_fit_scores
-from spmld.model_selection.folds import group_identical, hash_samples
 from spmld.model_selection.path_search import MIN_LOSS, HeldOut, HeldOutLoss, PathResult
 from spmld.model_selection.samples import Samples
+from spmld.model_selection.similarity import group_identical, hash_samples
 from spmld.noise import NoiseRates
 
 NOISE_PARAMETERS = ("false_positive_rate", "false_negative_rate")
@@ -247,7 +248,7 @@ def corrected_rates(rates: NoiseRates, old: KeptData, new: KeptData) -> NoiseRat
     return NoiseRates(*changed)
 
 
-def like_features(X: Any, old: Any) -> Any:
+def like_features(X: Any, old: Any) -> Matrix:
     """Return features as a sparse matrix if others are one, else as an array, in their precision."""
     X = features_to_numpy(contiguous(X))
     X = sp.csr_array(X) if sp.issparse(old) else X.toarray() if sp.issparse(X) else X
@@ -265,8 +266,8 @@ def check_negatives(labels: Labels, old_signs: NDArray[np.int8], class_prior: ND
         )
 
 
-def updated_ensemble(ensemble: Any, X: Any, y: Any, mask: Any, entry_weight: Any, trusted: Any, samples: Any) -> Any:
-    """Return an ensemble that is updated by the arguments of `SelfPacedEnsemble.update`."""
+def update_ensemble(ensemble: Any, X: Any, y: Any, mask: Any, entry_weight: Any, trusted: Any, samples: Any) -> None:
+    """Update an ensemble by the arguments of `SelfPacedEnsemble.update`."""
     kept = ensemble.training_data_
     if kept is None:
         raise ValueError(
@@ -289,15 +290,13 @@ def updated_ensemble(ensemble: Any, X: Any, y: Any, mask: Any, entry_weight: Any
     if every.names is not None:
         every = replace(every, names=names)
     check_negatives(every, old.samples.signs, ensemble.class_prior_)
-    updated = copy(ensemble)
-    updated.class_prior_ = np.full(len(names), np.nan)
+    ensemble.class_prior_ = np.full(len(names), np.nan)
     extended = (np.append(rate, np.full(len(names) - n_known, rate.mean())) for rate in ensemble.likelihood_rates_)
-    updated.likelihood_rates_ = corrected_rates(NoiseRates(*extended), old, corrected)
+    ensemble.likelihood_rates_ = corrected_rates(NoiseRates(*extended), old, corrected)
     labels = replace(data.samples.labels, names=every.names)
     with thread_map(ensemble.n_jobs) as over:
-        refit(updated, replace(data, samples=replace(data.samples, labels=labels)), over)
-    updated._set_labels(every)
-    return updated
+        refit(ensemble, replace(data, samples=replace(data.samples, labels=labels)), over)
+    ensemble._set_labels(every)
 
 
 def refit(ensemble: Any, kept: KeptData, over: Map) -> None:

@@ -4,7 +4,7 @@ To add a view, write a function that returns a `View`, and list it in `VIEWS` an
 passed to ``SelfPacedEnsemble(views=...)``.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -13,26 +13,28 @@ from typing import Any
 
 import joblib
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
 
 from spmld._arrays import arrays_to_numpy, in_precision, to_numpy
 from spmld._threads import Map
-from spmld._validation import POSITIVE, POSITIVE_INT
+from spmld._validation import MAX_SEED, POSITIVE, POSITIVE_INT
 from spmld.core.latent_solver import exact_steps
 from spmld.core.steps import BlockUpdate
+from spmld.ensemble.mixture import ViewMixture
 from spmld.ensemble.trimming import Trimming
+from spmld.estimators.label_boosting import LabelBoosting
 from spmld.estimators.linear_models import MaskedLogistic, MaskedRidge
 from spmld.estimators.masked_boosting import MAX_TREE_SAMPLES, MaskedBoosting, is_affordable
 from spmld.estimators.masked_forest import MaskedForest
-from spmld.estimators.noise_scores import MAX_SEED
-from spmld.estimators.scaling import FeatureScaler, LandmarkFeatures
 from spmld.estimators.spmld import SPMLD
+from spmld.estimators.transformers import FeatureScaler, LandmarkFeatures
 from spmld.model_selection.cross_fitting import CrossFit, cross_fit_scores, fit_samples
 from spmld.model_selection.path_search import HeldOutLoss, Params, PathResult, search_path
 from spmld.model_selection.samples import Samples
 
-VIEWS = ("linear", "ridge", "kernel", "boosting", "forest", "latent")
+VIEWS = ("linear", "ridge", "kernel", "boosting", "label boosting", "forest", "latent")
 """Names of the built-in views."""
 PRECISION = "float32"
 """Precision of the features of the built-in views but "latent"."""
@@ -210,6 +212,18 @@ def boosting_view(n_estimators: Sequence[int] = N_TREES) -> View:
     return View("boosting", FeatureScaler(), estimator, path, start, costly=True, dtype=PRECISION)
 
 
+def label_boosting_view() -> View:
+    """Return the view "label boosting": boosted trees for each label, by `LabelBoosting` with fixed settings.
+
+    Examples
+    --------
+    >>> from spmld.ensemble.views import label_boosting_view
+    >>> label_boosting_view().estimator.max_leaf_nodes
+    15
+    """
+    return View("label boosting", FeatureScaler(), LabelBoosting(), costly=True, dtype=PRECISION)
+
+
 def forest_view() -> View:
     """Return the view "forest": a random forest for each label, `MaskedForest`.
 
@@ -254,6 +268,7 @@ def make_views(
         "ridge": partial(ridge_view, alphas),
         "kernel": partial(kernel_view, Cs, label_graph_penalty, n_landmarks),
         "boosting": partial(boosting_view, n_trees),
+        "label boosting": label_boosting_view,
         "forest": forest_view,
         "latent": latent_view,
     }
@@ -262,7 +277,9 @@ def make_views(
     return {view.name: view for view in chosen}
 
 
-def uses_graph(n_features: int, n_labels: int, n_values: int, observed_fraction: float) -> bool:
+def uses_graph(
+    n_features: int, n_labels: int, n_values: int, observed_fraction: float, max_product: int = MAX_PRODUCT
+) -> bool:
     """Return whether the logistic views use the label graph.
 
     The product of the coefficients and the graph takes d l^2 multiplications. With the graph, a fit evaluates all
@@ -276,6 +293,8 @@ def uses_graph(n_features: int, n_labels: int, n_values: int, observed_fraction:
         Number of stored values of X.
     observed_fraction : float
         Fraction of the entries that are observed.
+    max_product : int, default=10**9
+        Maximum number of multiplications.
 
     Examples
     --------
@@ -284,26 +303,60 @@ def uses_graph(n_features: int, n_labels: int, n_values: int, observed_fraction:
     True
     """
     few = observed_fraction < 0.1
-    return n_features * n_labels**2 <= MAX_PRODUCT and not (few and n_values * n_labels > MAX_PRODUCT)
+    return n_features * n_labels**2 <= max_product and not (few and n_values * n_labels > max_product)
 
 
-def default_views(n_samples: int, n_features: int, n_labels: int) -> tuple[str, ...]:
-    """Return the names of the default views: all but "forest" and "latent", and "boosting" unless it takes long.
+def default_views(samples: Samples, max_cost: float) -> tuple[str, ...]:
+    """Return the names of the default views.
+
+    They are the linear views, "boosting" unless it takes long, and on dense features those of the views
+    "label boosting" and "forest" of which a fit takes at most `max_cost` operations, in the order of their costs.
 
     Parameters
     ----------
-    n_samples, n_features, n_labels : int
-        Numbers of samples, features and labels.
+    samples : Samples
+        Samples.
+    max_cost : float
+        As in `SelfPacedEnsemble`.
 
     Examples
     --------
+    >>> import numpy as np
     >>> from spmld.ensemble.views import default_views
-    >>> default_views(2000, 300, 20)
-    ('linear', 'ridge', 'kernel', 'boosting')
-    >>> default_views(20_000, 50_000, 200)
-    ('linear', 'ridge', 'kernel')
+    >>> from spmld.labels import read_labels
+    >>> from spmld.model_selection.samples import Samples
+    >>> labels = read_labels(np.eye(400, 5))
+    >>> default_views(Samples(np.ones((400, 20)), labels, labels.observed), max_cost=1e9)
+    ('linear', 'ridge', 'kernel', 'boosting', 'label boosting', 'forest')
     """
-    return VIEWS[:4] if is_affordable(n_samples, n_features, n_labels) else VIEWS[:3]
+    n, d, l = samples.shape
+    shared = ("boosting",) if is_affordable(n, d, l) else ()
+    costs = {} if sp.issparse(samples.X) else tree_costs(samples.n_observed / l, d, l)
+    affordable = sorted((name for name, cost in costs.items() if cost <= max_cost), key=costs.__getitem__)
+    return (*VIEWS[:3], *shared, *affordable)
+
+
+def tree_costs(n_samples: float, n_features: int, n_labels: int) -> dict[str, float]:
+    """Return the predicted numbers of operations of a fit of the views that grow trees for each label.
+
+    A tree of "label boosting" adds the derivatives of the samples to the intervals of each feature on each level, and
+    scans these for each leaf. A tree of "forest" sorts the values of the candidate features on each level.
+
+    Examples
+    --------
+    >>> from spmld.ensemble.views import tree_costs
+    >>> {name: f"{cost:.0e}" for name, cost in tree_costs(5000, 50, 10).items()}
+    {'label boosting': '1e+09', 'forest': '5e+09'}
+    """
+    n = max(n_samples, 2.0)
+    boosting = LabelBoosting()
+    leaves = boosting.max_leaf_nodes
+    of_tree = n_features * (n * np.log2(leaves) + leaves * boosting.max_bins)
+    of_forest_tree = n * np.sqrt(n_features) * np.log2(n) ** 2
+    return {
+        "label boosting": n_labels * boosting.n_estimators * of_tree,
+        "forest": n_labels * MaskedForest().n_estimators * of_forest_tree,
+    }
 
 
 def set_accepted(estimator: Any, **params: Any) -> Any:
@@ -355,18 +408,22 @@ def fit_transformers(
     """Return the fitted transformer of each view, and the samples with transformed features."""
     transformers = {}
     features = {}
-    equal: dict[Any, tuple[Any, Samples]] = {}
+    fitted: dict[Any, Any] = {}
+    transformed: dict[Any, Samples] = {}
     for name, view in views.items():
         transformer = set_accepted(clone(view.transformer), random_state=rng)
         params = transformer.get_params()
-        # Views with equal transformers share the features, which may be large.
-        key = name if "random_state" in params else (type(transformer), joblib.hash(params), view.dtype)
-        if key not in equal:
-            X = in_precision(transformer.fit(samples.X).transform(samples.X), view.dtype)
+        # Views with equal transformers share them, and the features, which may be large.
+        key = name if "random_state" in params else (type(transformer), joblib.hash(params))
+        if key not in fitted:
+            fitted[key] = transformer.fit(samples.X)
             if "random_state" in params:
                 transformer.set_params(random_state=None)  # the random numbers of the fit are not part of the result
-            equal[key] = transformer, replace(samples, X=X)
-        transformers[name], features[name] = equal[key]
+        transformers[name] = fitted[key]
+        if (key, view.dtype) not in transformed:
+            X = in_precision(fitted[key].transform(samples.X), view.dtype)
+            transformed[key, view.dtype] = replace(samples, X=X)
+        features[name] = transformed[key, view.dtype]
     return transformers, features
 
 
@@ -378,15 +435,18 @@ def search_views(
     fitted: Mapping[str, Sequence[Any]],
     report: Callable[[dict[str, Any]], bool],
     over_views: Map = map,
+    racing: Collection[str] = (),
 ) -> tuple[dict[str, PathResult], list[dict[str, Any]]]:
     """Return the best setting of each view, and a record of each setting, which `report` gets and may stop a search.
 
-    The searches start from estimators of the folds that are `fitted` already, if there are any.
+    The searches start from estimators of the folds that are `fitted` already, if there are any. The views `racing` are
+    tried after the others, one after the other. Each is left out unless it lowers the loss of the mixture of the views
+    before it on the first fold.
     """
     records: dict[str, list[dict[str, Any]]] = {name: [] for name in views}
     lock = Lock()
 
-    def search(name: str) -> PathResult:
+    def search(name: str, enters: Callable[[NDArray[Any]], bool] | None = None) -> PathResult:
         def record(params: Params, held_out: float) -> bool:
             records[name].append({"part": name, "choice": params, "loss": held_out})
             with lock:
@@ -394,10 +454,29 @@ def search_views(
 
         view = views[name]
         models = fitted.get(name) or [clone(view.estimator) for _ in cross.folds]
-        return search_path(models, view.path, samples[name], cross, loss, start=view.start, record=record)
+        return search_path(
+            models, view.path, samples[name], cross, loss, start=view.start, record=record, enters=enters
+        )
 
-    results = dict(zip(views, over_views(search, views), strict=True))
+    entered = [name for name in views if name not in racing]
+    results = dict(zip(entered, over_views(search, entered), strict=True))
+    for name in racing:
+        result = search(name, partial(lowers_loss, results, samples[name], cross))
+        if result.estimators:
+            results[name] = result
     return results, list(chain.from_iterable(records.values()))
+
+
+def lowers_loss(results: Mapping[str, PathResult], samples: Samples, cross: CrossFit, scores: NDArray[Any]) -> bool:
+    """Return whether scores of another view lower the loss of the mixture of views on the first fold."""
+    tested = cross.folds[0][1]
+    tested = tested[~np.isnan(scores[tested]).any(axis=1)]
+    entries = samples.signs[tested], samples.weights[tested]
+    without = {name: result.scores[tested] for name, result in results.items()}
+    mixture, extended = (
+        ViewMixture().fit(of_views, *entries) for of_views in (without, without | {"": scores[tested]})
+    )
+    return extended.loss_ < mixture.loss_
 
 
 def fit_views(

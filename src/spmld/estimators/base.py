@@ -1,24 +1,33 @@
 """MultiLabelEstimator, the base class of all estimators: probabilities, predictions and completion from scores."""
 
 from abc import ABC, abstractmethod
-from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils import _safe_indexing
+from sklearn.utils import Tags, _safe_indexing
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from spmld._arrays import arrays_to_numpy, is_collection, move, namespace, on_accelerator, row_slices, to_numpy
+from spmld._arrays import (
+    Array,
+    Matrix,
+    arrays_to_numpy,
+    is_collection,
+    move,
+    namespace,
+    on_accelerator,
+    row_slices,
+    to_numpy,
+)
 from spmld._frames import frame_like, is_frame
 from spmld._response import Predictions
 from spmld._threads import limit_threads
 from spmld._validation import Validated, check_scalar_integer
 from spmld.annotators.mixture import annotated_labels
+from spmld.cluster.cluster_samples import ClusterSamples
 from spmld.cluster.collections import predict_chunks, read_collection
-from spmld.cluster.samples import ClusterSamples
 from spmld.estimators.inputs import (
     check_collection,
     check_features,
@@ -93,9 +102,6 @@ class MultiLabelEstimator(ClassifierMixin, Validated, ABC):
         """Return whether `fit` distinguishes verified entries, the argument `trusted`, from others."""
         return False
 
-    def _check_parameters(self) -> None:
-        """Raise ValueError for parameters that ``_parameter_constraints`` cannot describe."""
-
     def _infer_labels(self, labels: Labels) -> Labels:
         """Return the labels with missing entries that others imply. By default, none are implied."""
         return labels
@@ -105,14 +111,14 @@ class MultiLabelEstimator(ClassifierMixin, Validated, ABC):
         return check_weights(entry_weight, labels)
 
     @abstractmethod
-    def _scores(self, X: Any) -> Any:
+    def _scores(self, X: Any) -> Array:
         """Return the scores of validated features, of shape (n_samples, n_labels)."""
 
-    def _completed_scores(self, X: Any, labels: Labels) -> Any:
+    def _completed_scores(self, X: Any, labels: Labels) -> Array:
         """Return the scores of samples with some observed labels. By default the observed labels are ignored."""
         return self._scores(X)
 
-    def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Any:
+    def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Array:
         """Return the probabilities of validated features, given the observed labels if there are any."""
         return self._probabilities(self._scores(X) if labels is None else self._completed_scores(X, labels))
 
@@ -127,28 +133,28 @@ class MultiLabelEstimator(ClassifierMixin, Validated, ABC):
         scores, p = map(to_numpy, self._responses(self._read_features(X)))
         return Predictions(scores, (self._margins(scores) > 0).astype(int), p)
 
-    def _probabilities(self, scores: Any) -> Any:
+    def _probabilities(self, scores: Any) -> Array:
         """Convert scores to probabilities."""
         return score_probabilities(scores, self.loss)
 
-    def _margins(self, scores: Any) -> Any:
+    def _margins(self, scores: Any) -> Array:
         """Return numbers that are positive where the label is predicted, given the scores as a NumPy array."""
         return scores
 
-    def _completion_margins(self, p: Any) -> Any:
+    def _completion_margins(self, p: Any) -> Array:
         """Return numbers that are positive where `complete` adds the label, given probabilities; 0 and 1 if known."""
         return p - 0.5
 
     def fit(
         self, X: Any, y: Any = None, mask: Any = None, entry_weight: Any = None, trusted: Any = None, **unknown: Any
-    ) -> Any:
+    ) -> Self:
         """Fit the estimator to the observed labels.
 
         Parameters
         ----------
         X : array-like, sparse matrix, torch tensor or Dask collection of shape (n_samples, n_features)
-            Training samples. The chunks of Dask arrays and data frames stay on the workers of the active client, if the
-            estimator supports them.
+            Training samples. The chunks of large Dask arrays and data frames stay on the workers of the active client,
+            if the estimator supports them.
         y : array-like, DataFrame, masked array or sparse matrix of shape (n_samples, n_labels) or (n_samples,)
             Labels: 0/1, -1/+1 or bool; NaN, None or ``pd.NA`` where missing. See `spmld.labels`. Labels of several
             annotators, an array of shape (n_samples, n_annotators, n_labels) or `spmld.annotators.AnnotatorLabels`, are
@@ -180,16 +186,14 @@ class MultiLabelEstimator(ClassifierMixin, Validated, ABC):
         if unknown:
             raise_unknown(self, unknown)
         self._validate_params()
-        self._check_parameters()
         if is_collection(X):
             check_collection(self, trusted)
         elif getattr(y, "ndim", 0) == 3:
             y, entry_weight = annotated_labels(X, y, mask=mask, entry_weight=entry_weight, trusted=trusted)
         elif trusted is not None:
             check_trusted(self)
-        fitted = copy(self)
-        fitted._fit_samples(*fitted._read(X, y, mask, entry_weight, trusted))
-        self.__dict__ = fitted.__dict__
+        with self._new_state(keep_fitted=getattr(self, "warm_start", False)) as fitted:
+            fitted.fit_samples(*fitted._read(X, y, mask, entry_weight, trusted))
         return self
 
     def _read(
@@ -199,7 +203,7 @@ class MultiLabelEstimator(ClassifierMixin, Validated, ABC):
         if is_collection(X):
             samples = read_collection(X, y, mask, entry_weight)
             check_single_class(samples, entry_weight, self._accepts_entry_weight())
-            return samples, None
+            return samples.loaded(), None
         mapped = X.nbytes if isinstance(X, np.memmap) else 0
         X = check_features(self, X, reset=True)
         if not on_accelerator(X):
@@ -218,11 +222,6 @@ class MultiLabelEstimator(ClassifierMixin, Validated, ABC):
     def fit_samples(self, samples: Samples | ClusterSamples, class_prior: Any = None) -> Self:
         """Fit to validated samples; an interrupted fit may leave the estimator partly fitted."""
         self._validate_params()
-        self._check_parameters()
-        return self._fit_samples(samples, class_prior)
-
-    def _fit_samples(self, samples: Samples | ClusterSamples, class_prior: Any) -> Self:
-        """Fit to validated samples, with validated parameters."""
         _, d, l = samples.shape
         self.n_features_in_ = d
         self.class_prior_ = np.full(l, np.nan) if class_prior is None else class_prior
@@ -256,7 +255,7 @@ class MultiLabelEstimator(ClassifierMixin, Validated, ABC):
         self.n_labels_ = labels.signs.shape[1]
         self.label_names_ = labels.names if labels.names is not None else list(range(self.n_labels_))
 
-    def decision_function(self, X: Any) -> Any:
+    def decision_function(self, X: Any) -> Array:
         """Return the scores; labels with positive scores are predicted, unless the estimator has a decision rule.
 
         Parameters
@@ -275,16 +274,16 @@ class MultiLabelEstimator(ClassifierMixin, Validated, ABC):
         scores = self._all_scores(X)
         return self._wrap(scores[:, 0] if self._labels.one_dimensional else scores, X)
 
-    def _read_features(self, X: Any) -> Any:
+    def _read_features(self, X: Any) -> Matrix:
         """Return validated features of new samples."""
         return check_features(self, X, reset=False)
 
-    def _all_scores(self, X: Any) -> Any:
+    def _all_scores(self, X: Any) -> Array:
         """Return the scores as a matrix, even if y was a vector."""
         check_is_fitted(self)
         return self._scores(self._read_features(X))
 
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: Any) -> Array:
         """Return the probability of each label.
 
         Parameters
@@ -303,7 +302,7 @@ class MultiLabelEstimator(ClassifierMixin, Validated, ABC):
         p = self._probabilities_for(self._read_features(X))
         return self._wrap(namespace(p).concat([1 - p, p], axis=1) if self._labels.one_dimensional else p, X)
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Any) -> Array:
         """Predict the labels, in the encoding of the training labels.
 
         Parameters
@@ -429,12 +428,12 @@ class MultiLabelEstimator(ClassifierMixin, Validated, ABC):
             self._sklearn_output_config = {"predict": predict}  # scikit-learn's clone copies it
         return self
 
-    def _wrap(self, values: Any, X: Any) -> Any:
+    def _wrap(self, values: Any, X: Any) -> Array:
         """Return predictions of X as a data frame, if this is set."""
         library = getattr(self, "_sklearn_output_config", {}).get("predict", "default")
         return values if library == "default" else prediction_frame(to_numpy(values), X, self._labels, library)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_class = False

@@ -11,18 +11,18 @@ from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from spmld._arrays import move, namespace, numpy_dtype, on_accelerator, to_numpy
+from spmld._arrays import Array, move, numpy_dtype, on_accelerator, to_numpy
 from spmld._threads import thread_map
 from spmld._validation import NonNegative, NonNegativeInt, Positive, PositiveInt, RandomState
-from spmld.cluster.samples import ClusterSamples
+from spmld.cluster.cluster_samples import ClusterSamples
 from spmld.core.descent import DESCENT
 from spmld.core.initialization import random_init, spectral_init
 from spmld.core.iteration import Result, Status
-from spmld.core.latent_solver import REDUCTION, Pacing, exact_steps, solve_spmld
+from spmld.core.latent_solver import Pacing, exact_steps, solve_spmld, solve_V
 from spmld.core.losses import LOSSES
-from spmld.core.problem import FEW_OBSERVED, Engine, Problem, Rows, State, make_problem
+from spmld.core.problem import FEW_OBSERVED, Problem, State, make_problem
 from spmld.core.scaling import fit_scaling, unscale
-from spmld.core.steps import BlockUpdate, UpdateV
+from spmld.core.steps import BlockUpdate
 from spmld.core.terms import Correlation, Coupling, Fit, Objective, Ridge
 from spmld.estimators.inputs import cluster_samples
 from spmld.estimators.linear_models import FactoredModel, align_arrays
@@ -33,9 +33,6 @@ from spmld.model_selection.samples import Samples
 INITS = {"spectral": spectral_init, "random": random_init}
 MIN_MEAN_WEIGHT = 1e-3
 """Entry weights are divided by their mean if it is below this number or above its inverse."""
-
-COMPLETION_TOL = 1e-6
-"""Tolerance of V for given U and W, a convex problem that is cheap to solve accurately."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -177,8 +174,8 @@ class GLOCAL(FactoredModel):
 
     def _fit(self, samples: Samples | ClusterSamples) -> None:
         in_memory = isinstance(samples, Samples)
-        if not in_memory:
-            self._check_distributed()
+        if self.solver != "exact" and not in_memory:
+            raise ValueError(f'solver must be "exact" if X is not in memory, got {self.solver!r}')
         samples = samples.sparsified()
         samples = samples if sp.issparse(samples.example) else samples.to_device(self.device)
         mean: Any = 0.0
@@ -198,12 +195,12 @@ class GLOCAL(FactoredModel):
         few = samples.n_observed < FEW_OBSERVED * n * l
         n_threads = effective_n_jobs(self.n_jobs) if in_memory and not on_accelerator(like) else 1
 
-        def uniform(shape: tuple[int, ...]) -> Any:
+        def uniform(shape: tuple[int, ...]) -> Array:
             return move(rng.uniform(size=shape).astype(numpy_dtype(like), copy=False), like)
 
         with thread_map(n_threads) as over:
-            engine = Engine(n_threads, over)
-            problem = samples.problem(self.fit_intercept, group, n_groups, observed_only=few, engine=engine)
+            threads: Any = {"n_threads": n_threads, "over": over}
+            problem = samples.problem(self.fit_intercept, group, n_groups, observed_only=few, **threads)
             k = min(self.n_components, l)
             objective = self._objective(problem, samples.total_weight, k)
             state = INITS[self.init](problem, k, self.correlation_rank, uniform)
@@ -218,17 +215,12 @@ class GLOCAL(FactoredModel):
                     order = (update_U, update_V, update_W)
                     result = run(uncorrelated, state, order, max_iter=self.n_warmup_iter, tol=None, stage="warm-up")
                 if result.status is not Status.STOPPED:
-                    options: Any = {"pacing": self._pacing(problem), "max_iter": self.max_iter, "tol": self.tol}
+                    options: Any = {"pacing": self._pacing(), "max_iter": self.max_iter, "tol": self.tol}
                     main = run(objective, result.state, steps, **options)
                     result = replace(main, history=result.history + main.history)
             except (FloatingPointError, np.linalg.LinAlgError) as error:
                 raise ValueError(f"{error}; scale the values of X or entry_weight") from error
             self._set_result(problem, objective, result, mean, factor)
-
-    def _check_distributed(self) -> None:
-        """Validate parameters for features that are not in memory."""
-        if self.solver != "exact":
-            raise ValueError(f'solver must be "exact" if X is not in memory, got {self.solver!r}')
 
     def _n_numbers(self, n: int, d: int, l: int) -> int:
         return 8 * (n + d + l) * min(self.n_components, l)
@@ -254,7 +246,7 @@ class GLOCAL(FactoredModel):
         """Return the updates of Z, V, U and W."""
         return exact_steps(self.tol) if self.solver == "exact" else DESCENT
 
-    def _pacing(self, problem: Problem) -> Pacing | None:
+    def _pacing(self) -> Pacing | None:
         """Return the pacing of the main iterations."""
         return None
 
@@ -264,35 +256,25 @@ class GLOCAL(FactoredModel):
         """Set the fitted attributes, given the means and factors of the scaled features."""
         state = result.state
         self._fitted_objective = objective
-        xp = namespace(state.U)
         self.label_factors_ = state.U
         self.feature_weights_, self.latent_offsets_ = unscale(state.W, mean, factor)
         self.intercept_ = state.b - state.U @ self.latent_offsets_
         self.correlation_factors_ = state.Z
         if problem.engine.in_memory:
-            self.latent_labels_ = xp.concat([rows.V for rows in state.rows])
-            self.self_paced_weights_ = xp.concat([rows.P for rows in state.rows])
+            self.latent_labels_ = state.V
+            self.self_paced_weights_ = state.P
         self.group_sizes_ = to_numpy(problem.sizes)
         self.converged_ = result.status is Status.CONVERGED
         set_history(self, result)
 
-    def _completed_scores(self, X: Any, labels: Labels) -> Any:
+    def _completed_scores(self, X: Any, labels: Labels) -> Array:
         """Return V U^T + b, with V fitted to both features and observed labels for fixed U, W and b."""
         X, U, W, b = align_arrays(X, self.label_factors_, self.feature_weights_, self.intercept_)
-        xp = namespace(U)
-        group = move(np.zeros(X.shape[0], dtype=np.int64), X)
-        problem = make_problem(X, move(labels.signs, X), move(labels.observed, X), group, 1, dtype=U.dtype)
         offsets = move(to_numpy(self.latent_offsets_), U)
-        predicted = problem.map(lambda block: block.X @ W - offsets)
-        rows = tuple(Rows(V=T, T=T, P=xp.ones_like(T)) for T in predicted)
         b = b + U @ offsets
-        state = State(U=U, b=b, W=W, Z=move(to_numpy(self.correlation_factors_), X), rows=rows)
-        # The penalties of the fixed U and W are constants, relative to which changes would look small.
-        ridge = replace(self._fitted_objective.ridge, tU=0.0, tW=0.0)
-        objective = replace(self._fitted_objective, correlation=Correlation(), ridge=ridge)
-        steps = (UpdateV(tol=REDUCTION),)
-        state = solve_spmld(problem, objective, state, steps, extrapolate=False, max_iter=20, tol=COMPLETION_TOL).state
-        return xp.concat([rows.V for rows in state.rows]) @ U.T + b
+        group = move(np.zeros(X.shape[0], dtype=np.int8), X)
+        problem = make_problem(X, move(labels.signs, X), move(labels.observed, X), group, 1, dtype=U.dtype)
+        return solve_V(problem, self._fitted_objective, U, b, X @ W - offsets) @ U.T + b
 
     def label_correlation(self, group: int | None = None) -> np.ndarray:
         """Return the learned label correlation matrix.

@@ -17,6 +17,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _num_samples, validate_data
 
 from spmld._arrays import (
+    Array,
+    Matrix,
     check_masked,
     check_range,
     check_sparse,
@@ -25,8 +27,8 @@ from spmld._arrays import (
     largest_value,
     namespace,
 )
-from spmld._validation import check_same_samples, did_you_mean
-from spmld.cluster.samples import ClusterSamples
+from spmld._validation import MAX_SEED, check_same_samples, did_you_mean
+from spmld.cluster.cluster_samples import ClusterSamples
 from spmld.labels import Labels, read_labels
 from spmld.labels.encoding import read_weights
 from spmld.model_selection.samples import Samples
@@ -37,7 +39,7 @@ MAX_CLUSTERED = 20_000
 """Maximum number of samples from which clusters are found."""
 
 
-def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
+def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Matrix:
     """Return X as a matrix of finite float32 or float64 numbers; sparse matrices as CSR, torch tensors unchanged.
 
     Values whose squares overflow raise an error.
@@ -53,7 +55,7 @@ def check_features(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     return X
 
 
-def _check_tensor(X: Any) -> Any:
+def _check_tensor(X: Any) -> Array:
     """Return a torch tensor as a matrix of finite floating-point numbers."""
     check_tensor(X, "X")
     xp = namespace(X)
@@ -90,7 +92,7 @@ def cluster_samples(
     n = samples.shape[0]
     rows = np.sort(rng.permutation(n)[:max_samples]) if n > max_samples else np.arange(n)
     features = with_short_indices(features_to_numpy(samples.sample_features(rows)))
-    means = KMeans(count, n_init=1, random_state=rng.randint(2**31 - 1), copy_x=False)
+    means = KMeans(count, n_init=1, random_state=rng.randint(MAX_SEED), copy_x=False)
     with warnings.catch_warnings():
         # With fewer distinct samples than clusters some clusters are empty, which is harmless.
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -98,7 +100,7 @@ def cluster_samples(
     return samples.groups(centers)
 
 
-def with_short_indices(X: Any) -> Any:
+def with_short_indices(X: Any) -> Matrix:
     """Return a sparse matrix with 32-bit indices, which k-means and trees of scikit-learn require."""
     if not sp.issparse(X) or X.nnz >= 2**31:
         return X

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import Tags
 
-from spmld._arrays import move
+from spmld._arrays import Array, move
 from spmld._validation import Positive
 from spmld.estimators.base import MultiLabelEstimator
 from spmld.estimators.outputs import log_odds
@@ -60,10 +61,10 @@ class LabelPrior(MultiLabelEstimator):
     def _fit(self, samples: Samples) -> None:
         self.prior_ = smoothed_frequency(samples.signs, samples.weights, self.smoothing)
 
-    def _scores(self, X: Any) -> Any:
+    def _scores(self, X: Any) -> Array:
         return move(np.tile(log_odds(self.prior_), (X.shape[0], 1)), X)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True
         return tags

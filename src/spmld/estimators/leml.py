@@ -11,8 +11,8 @@ from sklearn.utils import check_random_state
 
 from spmld._arrays import move, numpy_dtype
 from spmld._validation import FloatFraction, NonNegative, Positive, PositiveInt, RandomState
-from spmld.cluster.samples import ClusterSamples
-from spmld.core.leml import Factors, solve_leml
+from spmld.cluster.cluster_samples import ClusterSamples
+from spmld.core.leml_solver import Factors, solve_leml
 from spmld.core.losses import LOSSES
 from spmld.core.problem import FEW_OBSERVED
 from spmld.estimators.linear_models import FactoredModel
@@ -120,7 +120,7 @@ class LEML(FactoredModel):
         rng = check_random_state(self.random_state)
         n, d, l = samples.shape
         few = samples.n_observed < FEW_OBSERVED * n * l
-        problem = samples.problem(bool(self.fit_intercept), observed_only=few, max_rows=n)
+        problem = samples.problem(bool(self.fit_intercept), observed_only=few, block_rows=n)
         k = self.n_components
         k = min(int(k) if isinstance(k, Integral) else math.ceil(k * l), l)
         W, H = (move(rng.uniform(size=shape).astype(numpy_dtype(X), copy=False), X) for shape in ((d, k), (l, k)))

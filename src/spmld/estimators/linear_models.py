@@ -4,11 +4,10 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from spmld._arrays import move, namespace, numpy_dtype, to_numpy
+from spmld._arrays import Array, move, namespace, numpy_dtype, to_numpy
 from spmld._validation import NonNegative, Positive, PositiveInt
-from spmld.cluster.samples import ClusterSamples
+from spmld.cluster.cluster_samples import ClusterSamples
 from spmld.core.losses import LOSSES, Loss
-from spmld.core.problem import Problem, split_rows
 from spmld.estimators.base import MultiLabelEstimator
 from spmld.estimators.inputs import check_rates, has_rates
 from spmld.estimators.progress import warn_not_converged
@@ -16,7 +15,6 @@ from spmld.labels import Labels
 from spmld.model_selection.linear import linear_problem, solve_linear
 from spmld.model_selection.samples import Samples
 from spmld.noise import NoiseRates
-from spmld.noise.likelihood import NoisyLogistic
 
 
 def align_arrays(X: Any, *arrays: Any) -> tuple[Any, ...]:
@@ -36,7 +34,7 @@ class LinearModel(MultiLabelEstimator):
         self.coef_ = B[: self.n_features_in_, :].T
         self.intercept_ = B[-1, :] if self.fit_intercept else 0 * B[0, :]
 
-    def _scores(self, X: Any) -> Any:
+    def _scores(self, X: Any) -> Array:
         X, W, b = align_arrays(X, self.coef_, self.intercept_)
         return X @ W.T + b
 
@@ -45,11 +43,11 @@ class FactoredModel(MultiLabelEstimator):
     """Scores X W U^T + b with `feature_weights_` W, `label_factors_` U and `intercept_` b."""
 
     @property
-    def coef_(self) -> Any:
+    def coef_(self) -> Array:
         """Coefficients of each label, of shape (n_labels, n_features)."""
         return self.label_factors_ @ self.feature_weights_.T
 
-    def _scores(self, X: Any) -> Any:
+    def _scores(self, X: Any) -> Array:
         X, U, W, b = align_arrays(X, self.label_factors_, self.feature_weights_, self.intercept_)
         return (X @ W) @ U.T + b
 
@@ -71,8 +69,8 @@ class _MaskedLinear(LinearModel):
     def _ridge(self) -> float:
         """Return the factor t."""
 
-    def _make_loss(self, problem: Problem, labels: Labels, like: Any) -> Loss | tuple[Loss, ...]:
-        """Return the loss, or the loss of each row block, with the array type of the features."""
+    def _make_loss(self, labels: Labels, like: Any) -> Loss:
+        """Return the loss, with the array type of the features."""
         return LOSSES[self.loss]
 
     def _fit(self, samples: Samples | ClusterSamples) -> None:
@@ -81,7 +79,7 @@ class _MaskedLinear(LinearModel):
         problem = linear_problem(samples, bool(self.fit_intercept), separate=self.label_graph_penalty == 0)
         result = solve_linear(
             problem,
-            self._make_loss(problem, samples.labels, like),
+            self._make_loss(samples.labels, like),
             self._ridge(),
             like,
             label_graph_penalty=self.label_graph_penalty,
@@ -177,13 +175,9 @@ class MaskedLogistic(_MaskedLinear):
     def _ridge(self) -> float:
         return 1 / self.C
 
-    def _make_loss(self, problem: Problem, labels: Labels, like: Any) -> Loss | tuple[Loss, ...]:
-        noise = check_rates(self, labels.signs.shape[1])
-        if labels.trusted is None or not any(rate.any() for rate in noise):
-            return NoiseRates(*(move(rate.astype(numpy_dtype(like)), like) for rate in noise)).loss()
-        rates = (move(rate.astype(numpy_dtype(like)), like) for rate in noise.unless(labels.trusted))
-        blocks = [split_rows(rate, problem.counts) for rate in rates]
-        return tuple(NoisyLogistic(*block) for block in zip(*blocks, strict=True))
+    def _make_loss(self, labels: Labels, like: Any) -> Loss:
+        rates = check_rates(self, labels.shape[1]).unless(labels.trusted)
+        return NoiseRates(*(move(rate.astype(numpy_dtype(like)), like) for rate in rates)).loss()
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

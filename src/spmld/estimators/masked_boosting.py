@@ -1,30 +1,29 @@
 """MaskedBoosting: gradient boosting of the observed entries of all labels, with shared trees."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
-import sklearn
 from numpy.typing import NDArray
-from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import check_random_state
 
-from spmld._arrays import features_to_numpy, move, to_numpy
+from spmld._arrays import Array, features_to_numpy, move, row_slices, to_numpy
 from spmld._validation import FloatFraction, Fraction, NonNegative, PositiveInt, RandomState
 from spmld.core.losses import Loss
 from spmld.estimators.base import MultiLabelEstimator
+from spmld.estimators.feature_codes import FeatureCodes
 from spmld.estimators.inputs import check_rates, has_rates, with_short_indices
 from spmld.estimators.label_prior import smoothed_frequency
 from spmld.estimators.outputs import log_odds
+from spmld.estimators.tree_growth import Draws, TreeKernels, as_integers, tree_kernels
 from spmld.estimators.trees import Trees, check_single_precision, single_precision
 from spmld.labels import Labels
 from spmld.model_selection.samples import Samples, hash_rows
 
-GRID = 2.0**20
-"""Inverse of the precision of the targets of a tree."""
+CACHED_ENTRIES = 2**14
+"""Number of entries whose derivatives are computed at once: temporary arrays stay in the cache of the CPU."""
 SMALLEST = np.finfo(float).tiny
 MAX_STEP = 0.4
 """Maximum sum of the learning rates of trees whose leaves are fitted together."""
@@ -170,49 +169,43 @@ class MaskedBoosting(MultiLabelEstimator):
         Trees
             `n_estimators` trees.
         """
-        check_single_precision(X)
         trees = Trees.empty(signs.shape[1]) if trees is None else trees
-        # Trees are evaluated on rows, and grown on columns if features are sparse.
-        rows: Any = sp.csr_matrix(with_short_indices(X).astype(np.float32)) if sp.issparse(X) else single_precision(X)
-        samples = rows, rows.tocsc() if sp.issparse(X) else rows
-        scores, parts = scores.copy(), [trees]
+        scores, parts, kernels = scores.copy(), [Trees.empty(signs.shape[1])], tree_kernels()
+        coded = FeatureCodes.encode(_in_single_precision(X))
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=self.n_estimators)
-        with sklearn.config_context(skip_parameter_validation=True):  # a quarter of the time of small fits
-            for seed in seeds[len(trees.roots) :]:
-                tree, leaves = self._grow(*samples, partial(_derivatives, loss, signs, weights, scores), int(seed))
-                scores += tree.value[leaves]
-                parts.append(tree)
-        return Trees.concatenate(parts)
+        for seed in seeds[len(trees.roots) :]:
+            derivatives = partial(_derivatives, loss, signs, weights, scores)
+            tree, leaves = self._grow(kernels, coded, derivatives, np.random.default_rng(seed))
+            kernels.add_leaves(scores, leaves, tree.value)
+            parts.append(tree)
+        grown = Trees.concatenate(parts)
+        return Trees.concatenate([trees, replace(grown, threshold=coded.thresholds(grown.feature, grown.threshold))])
 
     def _grow(
-        self, rows: Any, columns: Any, derivatives: Callable[[Any], tuple[_Floats, _Floats]], seed: int
+        self, kernels: TreeKernels, coded: FeatureCodes, derivatives: Any, rng: np.random.Generator
     ) -> tuple[Trees, NDArray[np.intp]]:
         """Return a tree, with leaf values that are multiplied by the learning rate, and the leaves of all samples."""
-        rng, n = np.random.RandomState(seed), rows.shape[0]
-        chosen = np.flatnonzero(rng.random_sample(n) < self.subsample)
-        chosen = chosen if len(chosen) else np.arange(n)
+        n, d = coded.codes.shape
+        is_chosen = rng.random(n) < self.subsample
+        chosen, others = np.flatnonzero(is_chosen), np.flatnonzero(~is_chosen)
+        if not len(chosen):
+            chosen, others = others, chosen
         g, h = derivatives(chosen)
-        values, weights = self._targets(g, h, rng), np.zeros(n)
-        targets = np.zeros((n, values.shape[1]))
-        targets[chosen], weights[chosen] = values, 1.0
-        tree = DecisionTreeRegressor(
-            max_depth=self.max_depth,
-            min_samples_leaf=self.min_samples_leaf,
-            max_features=self._n_split_features(rows.shape[1]),
-            splitter="random",
-            random_state=rng,
-        ).fit(columns, targets, sample_weight=weights, check_input=False)
-        leaves, m = tree.tree_.apply(rows), len(chosen)
-        member = sp.csr_array((np.ones(m), leaves[chosen], np.arange(m + 1)), shape=(m, tree.tree_.node_count))
-        return Trees.from_tree(tree.tree_, self._values(member, g, h)), leaves
+        n_nodes = min(2**self.max_depth - 1, max(2 * (len(chosen) // self.min_samples_leaf) - 1, 1))
+        draws = Draws.sample(rng, n_nodes, d, self._n_split_features(d))
+        nodes = kernels.grow(coded, chosen, self._targets(g, h, rng), draws, self.max_depth, self.min_samples_leaf)
+        leaves = np.empty(n, int)
+        leaves[chosen] = nodes.leaves
+        leaves[others] = kernels.route(coded, others, nodes)
+        sums = (kernels.leaf_sums(nodes.leaves, len(nodes.left), values) for values in (g, h))
+        return Trees.from_nodes(nodes, self._values(*sums)), leaves
 
-    def _values(self, member: Any, g: _Floats, h: _Floats) -> _Floats:
-        """Return the Newton steps of leaves, times the learning rate; row i of `member` has the leaves of sample i.
+    def _values(self, g: _Floats, h: _Floats) -> NDArray[np.float32]:
+        """Return the Newton steps of leaves with these sums of derivatives, times the learning rate.
 
         They are in single precision, because the trees of many labels are larger than the data.
         """
-        steps = self.learning_rate * (member.T @ g / (member.T @ h + self.l2_regularization + SMALLEST))
-        return steps.astype(np.float32)
+        return (-self.learning_rate * (g / (h + self.l2_regularization + SMALLEST))).astype(np.float32)
 
     def _fit_leaves(self, X: Any, signs: _Values, weights: _Values, loss: Loss) -> Trees:
         """Return the trees of the last fit with leaves that are fitted to all samples, some trees at a time."""
@@ -226,26 +219,36 @@ class MaskedBoosting(MultiLabelEstimator):
             nodes, leaves = slice(ends[first], ends[stop]), leaves_of_trees[:, first:stop] - ends[first]
             rows = np.arange(0, leaves.size + 1, stop - first)
             member = sp.csr_array((np.ones(leaves.size), leaves.ravel(), rows), shape=(n, nodes.stop - nodes.start))
-            value[nodes] = self._values(member, *_derivatives(loss, signs, weights, scores, slice(None)))
+            g, h = _derivatives(loss, signs, weights, scores, np.arange(n))
+            value[nodes] = self._values(member.T @ g, member.T @ h)
             scores += member @ value[nodes]
         return replace(trees, value=value)
 
-    def _targets(self, g: _Floats, h: _Floats, rng: np.random.RandomState) -> _Floats:
-        """Return what a tree is grown on: gradients of the same scale for all labels, or random sums of them."""
-        scale = np.sqrt(h.sum(axis=0) / np.maximum((h > 0).sum(axis=0), 1)) + SMALLEST
-        # Sums of multiples of a power of two are exact, so that ties between splits do not depend on the CPU.
-        targets = g / scale
-        targets *= GRID
-        np.rint(targets, out=targets)
-        targets /= GRID
-        n_labels = targets.shape[1]
-        if n_labels <= self.n_projections:
-            return targets
-        return targets @ (2.0 * rng.randint(2, size=(n_labels, self.n_projections)) - 1)
+    def _targets(self, g: _Floats, h: _Floats, rng: np.random.Generator) -> NDArray[np.int32]:
+        """Return what a tree is grown on: gradients of the same scale for all labels, or random sums of them.
 
-    def _n_split_features(self, n_features: int) -> Any:
+        They are integers, so that sums are exact, and ties between splits do not depend on the CPU.
+        """
+        inverse_scale = 1 / np.sqrt(h.sum(axis=0) + SMALLEST)
+        n_labels = len(inverse_scale)
+        if n_labels <= self.n_projections:
+            return as_integers(g * inverse_scale)
+        signs = 2.0 * rng.integers(2, size=(n_labels, self.n_projections)) - 1
+        return as_integers(g @ (signs * inverse_scale[:, None]))
+
+    def _n_split_features(self, n_features: int) -> int:
         """Return the number of features that are considered for each split."""
-        return min(n_features, max(16, int(np.sqrt(n_features)))) if self.max_features == "auto" else self.max_features
+        match self.max_features:
+            case "auto":
+                return min(n_features, max(16, int(np.sqrt(n_features))))
+            case "sqrt" | "log2":
+                return max(1, int(getattr(np, self.max_features)(n_features)))
+            case None:
+                return n_features
+            case float():
+                return max(1, int(self.max_features * n_features))
+            case _:
+                return min(n_features, self.max_features)
 
     def _last_trees(self, X: Any, labels: Labels, weights: _Values) -> Trees:
         """Return the trees of the last fit that can be kept."""
@@ -255,7 +258,7 @@ class MaskedBoosting(MultiLabelEstimator):
         last, self._fitted_to = getattr(self, "_fitted_to", None), fitted_to
         return self.trees_.first(self.n_estimators) if last == fitted_to else Trees.empty(labels.shape[1])
 
-    def _scores(self, X: Any) -> Any:
+    def _scores(self, X: Any) -> Array:
         return move(self.intercept_ + self.trees_.scores(features_to_numpy(X)), X)
 
 
@@ -274,9 +277,26 @@ def is_affordable(n_samples: int, n_features: int, n_labels: int) -> bool:
     return bool(min(n_samples, MAX_TREE_SAMPLES) * np.sqrt(n_features) * n_targets <= MAX_TREE_VALUES)
 
 
-def _derivatives(loss: Loss, signs: _Values, weights: _Values, scores: _Floats, rows: Any) -> tuple[_Floats, _Floats]:
-    """Return the weighted negative slope and the weighted curvature of the entries of some samples."""
-    slope, curvature = loss.at(rows, slice(None)).derivatives(signs[rows], scores[rows])
-    slope *= weights[rows]
-    curvature *= weights[rows]
-    return np.negative(slope, out=slope), curvature
+def _derivatives(
+    loss: Loss, signs: _Values, weights: _Values, scores: _Floats, samples: NDArray[np.intp]
+) -> tuple[_Floats, _Floats]:
+    """Return the weighted slope and the weighted curvature of the entries of some samples."""
+    shape = len(samples), signs.shape[1]
+    g, h = np.empty(shape), np.empty(shape)
+    for part in row_slices(*shape, CACHED_ENTRIES):
+        rows = samples[part]
+        slope, curvature = loss.at(rows, slice(None)).derivatives(signs.take(rows, axis=0), scores.take(rows, axis=0))
+        of_part = weights.take(rows, axis=0)
+        np.multiply(slope, of_part, out=g[part])
+        np.multiply(curvature, of_part, out=h[part])
+    return g, h
+
+
+def _in_single_precision(X: Any) -> Any:
+    """Return X in single precision, dense or in CSR format without duplicates."""
+    if not sp.issparse(X):
+        return single_precision(X)
+    check_single_precision(X)
+    rows = sp.csr_array(with_short_indices(X).astype(np.float32))
+    rows.sum_duplicates()
+    return rows

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier
 
-from spmld._arrays import features_to_numpy, move
+from spmld._arrays import Array, features_to_numpy, move
 from spmld._threads import thread_map
 from spmld._validation import FloatFraction, PositiveInt, RandomState
 from spmld.estimators.base import MultiLabelEstimator
@@ -93,8 +94,11 @@ class MaskedForest(MultiLabelEstimator):
         check_single_precision(X)
         X = with_short_indices(X).astype(np.float32, copy=False)
 
+        ordered = None if sp.issparse(X) else np.sort(X, axis=0)
+
         def fit_trees(signs: NDArray[np.int8], weight: _Floats) -> Trees:
-            return _trees_of(fit_label(forest, X, signs, weight))
+            trees = _trees_of(fit_label(forest, X, signs, weight))
+            return trees if ordered is None else trees.between(ordered)
 
         self.prior_ = smoothed_frequency(samples.signs, samples.weights)
         with thread_map(self.n_jobs) as over:
@@ -127,7 +131,7 @@ class MaskedForest(MultiLabelEstimator):
         slope, intercept = self.probability_slope()
         return log_odds(np.clip(slope * means + intercept, *self.probability_range()))
 
-    def _scores(self, X: Any) -> Any:
+    def _scores(self, X: Any) -> Array:
         return move(self.scores_of(self.mean_probabilities(features_to_numpy(X))), X)
 
 

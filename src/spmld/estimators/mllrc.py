@@ -9,8 +9,8 @@ import numpy as np
 
 from spmld._arrays import move, numpy_dtype
 from spmld._validation import NonNegative, Positive, PositiveInt
-from spmld.cluster.samples import ClusterSamples
-from spmld.core.mllrc import MapFit, regression, solve_mllrc, targets
+from spmld.cluster.cluster_samples import ClusterSamples
+from spmld.core.mllrc_solver import MapFit, regression, solve_mllrc, targets
 from spmld.estimators.linear_models import LinearModel
 from spmld.estimators.progress import report_progress, set_history
 from spmld.model_selection.samples import Samples

@@ -134,7 +134,7 @@ def _per_label(model: PerLabelClassifier) -> tuple[_Floats, _Floats]:
 
 def _not_linear(got: str) -> ValueError:
     return ValueError(
-        f"the model must be linear, a MaskedBoosting or a MaskedForest, got {got}. Linear models are SPMLD, GLOCAL, "
-        "LEML, MLLRC, MaskedLogistic, MaskedRidge, LabelPrior, PerLabelClassifier of linear classifiers, and "
+        f"the model must be linear, MaskedBoosting, LabelBoosting or MaskedForest, got {got}. Linear models are SPMLD, "
+        "GLOCAL, LEML, MLLRC, MaskedLogistic, MaskedRidge, LabelPrior, PerLabelClassifier of linear classifiers, and "
         "SelfPacedClassifier or ThresholdClassifier of these"
     )

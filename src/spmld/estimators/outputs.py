@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spmld._arrays import lowest_columns, namespace, to_numpy
+from spmld._arrays import Array, lowest_columns, namespace, to_numpy
+from spmld._frames import DataFrame
 from spmld._io import need
 from spmld.core.losses import LOSSES, logistic
 from spmld.labels import read_labels
@@ -15,7 +16,7 @@ BEND = 0.05
 """Probabilities of losses other than the logistic are linear in the score up to 1 - BEND, see `score_probabilities`."""
 
 
-def score_probabilities(scores: Any, loss: str = "logistic") -> Any:
+def score_probabilities(scores: Any, loss: str = "logistic") -> Array:
     """Convert scores to probabilities.
 
     For the logistic loss this is the logistic function. For other losses the score is mapped linearly from [-1, 1] to
@@ -168,7 +169,7 @@ class Completion(NamedTuple):
         return [(i, j, confidence) for i, j, positive, confidence in predictions if positive]
 
 
-def prediction_frame(values: NDArray[Any], X: Any, labels: Labels, library: str) -> Any:
+def prediction_frame(values: NDArray[Any], X: Any, labels: Labels, library: str) -> DataFrame:
     """Return predictions of X as a data frame or series of "pandas" or "polars", whose columns are the labels."""
     names: Any = labels.classes if labels.one_dimensional else labels.names
     if library == "polars":

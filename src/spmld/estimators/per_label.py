@@ -14,7 +14,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
-from spmld._arrays import features_to_numpy, move
+from spmld._arrays import Array, Matrix, features_to_numpy, move
 from spmld._response import label_scores
 from spmld._validation import HasMethods
 from spmld.estimators.base import MultiLabelEstimator
@@ -104,23 +104,15 @@ class PerLabelClassifier(MultiLabelEstimator):
             delayed(fit_label)(estimator, X, column, weight) for column, weight in zip(signs.T, weights.T, strict=True)
         )
 
-    def _features(self, X: Any) -> Any:
+    def _features(self, X: Any) -> Matrix:
         """Return the features as NumPy or SciPy arrays; dense if the classifier does not accept sparse ones."""
         X, estimator = with_short_indices(features_to_numpy(X)), self._base_estimator()
-        if not sp.issparse(X) or get_tags(estimator).input_tags.sparse:
-            return X
-        if math.prod(X.shape) > MAX_DENSE:
-            raise ValueError(
-                f"X must have at most {MAX_DENSE:,} values to be made dense for {type(estimator).__name__}, got "
-                f"{X.shape[0]:,} samples and {X.shape[1]:,} sparse features; use fewer features, or "
-                "an estimator that accepts sparse ones, such as RandomForestClassifier"
-            )
-        return X.toarray()
+        return X if get_tags(estimator).input_tags.sparse else dense_features(X, type(estimator).__name__)
 
-    def _scores(self, X: Any) -> Any:
+    def _scores(self, X: Any) -> Array:
         return self._predict_labels(X, log_odds(self.prior_), _score)
 
-    def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Any:
+    def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Array:
         return self._predict_labels(X, self.prior_, self._probability)
 
     def _responses(self, X: Any) -> tuple[Any, Any]:
@@ -128,7 +120,7 @@ class PerLabelClassifier(MultiLabelEstimator):
 
     def _predict_labels(
         self, X: Any, constants: NDArray[np.float64], predict: Callable[[Any, Any], NDArray[np.float64]]
-    ) -> Any:
+    ) -> Array:
         """Apply `predict` to the classifier of each label; labels without a classifier get a constant."""
         features = self._features(X)
         values = np.tile(constants, (X.shape[0], 1))
@@ -141,6 +133,19 @@ class PerLabelClassifier(MultiLabelEstimator):
         if hasattr(estimator, "predict_proba"):
             return _response(estimator, X, "predict_proba")
         return self._probabilities(_score(estimator, X))
+
+
+def dense_features(X: Any, name: str) -> Any:
+    """Return features as a dense array; raise ValueError, which names the estimator, if they are sparse and large."""
+    if not sp.issparse(X):
+        return X
+    if math.prod(X.shape) > MAX_DENSE:
+        raise ValueError(
+            f"X must have at most {MAX_DENSE:,} values to be made dense for {name}, got "
+            f"{X.shape[0]:,} samples and {X.shape[1]:,} sparse features; use fewer features, or "
+            "an estimator that accepts sparse ones, such as RandomForestClassifier"
+        )
+    return X.toarray()
 
 
 def fit_label(estimator: Any, X: Any, signs: NDArray[np.int8], weight: NDArray[Any]) -> Any:

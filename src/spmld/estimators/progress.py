@@ -1,17 +1,17 @@
-"""What follows the fits: callbacks, log lines and convergence warnings, and a recorder that stores finished fits."""
+"""What follows the fits: callbacks, log lines, convergence warnings, and the recorder of finished fits."""
 
 import logging
 import sys
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Protocol
+from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
 from spmld.core.iteration import Record, Result, Status
 
+RECORDER: ContextVar[Any] = ContextVar("recorder", default=None)
+"""The `spmld.export.Checkpoint` that runs the fits of this thread, and stores or restores them, if there is one."""
 LOG = logging.getLogger("spmld")
 _LIBRARIES = ("spmld", "sklearn", "joblib")
 
@@ -76,25 +76,3 @@ def warn_caller(message: str, category: type[Warning]) -> None:
         level += 1
         frame = frame.f_back
     warnings.warn(message, category, stacklevel=level)
-
-
-class Recorder(Protocol):
-    """Stores finished fits."""
-
-    def fit(self, estimator: Any, samples: Any) -> None:
-        """Fit an estimator to validated samples by its method `_fit`, or restore its fitted attributes."""
-        ...
-
-
-RECORDER: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
-"""The recorder that runs the fits of this thread, if there is one."""
-
-
-@contextmanager
-def recording(recorder: Recorder) -> Iterator[None]:
-    """Let a recorder run all fits in the block that are made in this thread."""
-    token = RECORDER.set(recorder)
-    try:
-        yield
-    finally:
-        RECORDER.reset(token)

@@ -1,7 +1,6 @@
 """SelfPacedClassifier: self-paced weights for any base estimator."""
 
 from collections.abc import Callable
-from copy import copy
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Annotated, Any, Literal, Self
@@ -9,12 +8,12 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import MetaEstimatorMixin, clone
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from spmld._arrays import move, to_numpy
+from spmld._arrays import Array, move
 from spmld._response import label_scores
-from spmld._validation import HasMethods, NonNegative, PositiveInt, RandomState
+from spmld._validation import MAX_SEED, HasMethods, NonNegative, PositiveInt, RandomState
 from spmld.core.iteration import Iterations, Status
 from spmld.core.losses import LOSSES
 from spmld.estimators.base import MultiLabelEstimator
@@ -28,7 +27,7 @@ from spmld.model_selection.cross_fitting import cross_fit
 from spmld.model_selection.folds import Fold, make_folds
 from spmld.model_selection.samples import Samples
 from spmld.pacing import HardPacing, PacingRule, QuantileSchedule
-from spmld.pacing.groups import gather, group_positions, polarity_index, scatter
+from spmld.pacing.groups import entry_groups, gather, group_positions, scatter
 
 
 @dataclass(eq=False, repr=False)
@@ -149,11 +148,10 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
         -------
         self
         """
-        fitted = copy(self)
-        fitted._pacing_groups = pacing_groups
-        super(SelfPacedClassifier, fitted).fit(X, y, mask, entry_weight, trusted, **unknown)
-        del fitted._pacing_groups
-        self.__dict__ = fitted.__dict__
+        with self._new_state() as fitted:
+            fitted._pacing_groups = pacing_groups
+            super(SelfPacedClassifier, fitted).fit(X, y, mask, entry_weight, trusted, **unknown)
+            del fitted._pacing_groups
         return self
 
     def _check_parameters(self) -> None:
@@ -163,8 +161,6 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
                 "The 'estimator' parameter of SelfPacedClassifier must be an estimator whose fit accepts entry_weight "
                 f"or sample_weight. Got {base!r} instead. A Pipeline does not: make SelfPacedClassifier its last step."
             )
-        if self.pacing is not None:
-            self.pacing._validate_params()
 
     def _base_estimator(self) -> Any:
         """Return the unfitted base estimator, whose fit accepts entry weights."""
@@ -185,13 +181,16 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
         return self._pacing_groups is None and self.groups == "label_polarity"
 
     def _fit(self, samples: Samples) -> None:
-        X, labels = samples.X, samples.labels
-        base, rng = self._base_estimator(), check_random_state(self.random_state)
+        X = samples.X
+        labels = samples.labels
+        base = self._base_estimator()
+        rng = check_random_state(self.random_state)
         positions = group_positions(*entry_groups(self.groups, labels, self._pacing_groups))
         pacing = partial(self._rule().update, at_least_one=self._by_polarity)
         Y = np.where(labels.observed, labels.signs, np.nan)
-        folds = None if self.cv is None else make_folds(self.cv, X, Y, random_state=rng.randint(2**31 - 1))
-        weights, observed = samples.weights.astype(float), labels.observed
+        folds = None if self.cv is None else make_folds(self.cv, X, Y, random_state=rng.randint(MAX_SEED))
+        weights = samples.weights.astype(float)
+        observed = labels.observed
         P = observed.astype(float)
         iterations = Iterations(self.max_iter, callback=partial(report_progress, self))
         for number in iterations:
@@ -200,7 +199,8 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
             paced = pacing(number - 1, gather(losses, positions))
             before = P
             P = scatter(paced.weights, positions, losses.shape)
-            fit, change = float((P * losses).sum()), float(np.abs(P - before)[observed].mean())
+            fit = float((P * losses).sum())
+            change = float(np.abs(P - before)[observed].mean())
             record = {
                 "objective": fit + paced.penalty,
                 "fit": fit,
@@ -246,20 +246,20 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
                 losses[test] = 0
         return losses
 
-    def _scores(self, X: Any) -> Any:
+    def _scores(self, X: Any) -> Array:
         return move(scores_from(self.estimator_, X, self.n_labels_), X)
 
     def _responses(self, X: Any) -> tuple[Any, Any]:
         return self._scores(X), self._probabilities_for(X)
 
-    def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Any:
+    def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Array:
         if isinstance(self.estimator_, MultiLabelEstimator):
             return self.estimator_._probabilities_for(X, labels)
         if not hasattr(self.estimator_, "predict_proba"):
             return self._probabilities(self._scores(X))
         return move(label_scores(self.estimator_, X, "predict_proba", SIGNS, self.n_labels_), X)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         if self.estimator is not None:
             tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
@@ -273,33 +273,10 @@ def scores_from(estimator: Any, X: Any, n_labels: int) -> NDArray[Any]:
     return log_odds(label_scores(estimator, X, "predict_proba", SIGNS, n_labels))
 
 
-def entry_groups(groups: str, labels: Labels, pacing_groups: Any = None) -> tuple[NDArray[np.int64], int]:
-    """Return the group of each entry, -1 for missing labels, and the number of groups."""
-    n, l = labels.signs.shape
-    if pacing_groups is not None:
-        index = np.broadcast_to(_group_indices(pacing_groups, n, l), (n, l))
-    elif groups == "label_polarity":
-        return polarity_index(labels.signs), 2 * l
-    else:
-        index = np.broadcast_to(np.arange(l) if groups == "label" else 0, (n, l))
-    return np.where(labels.observed, index, -1), int(index.max()) + 1
-
-
-def _group_indices(groups: Any, n: int, l: int) -> NDArray[np.int64]:
-    """Return the indices of user-defined groups, of shape (n, 1) or (n, l)."""
-    values = np.asarray(to_numpy(groups))
-    if values.shape not in ((n,), (n, l)):
-        raise ValueError(f"pacing_groups must have shape {(n,)} or {(n, l)}, got {values.shape}")
-    try:
-        return np.unique(values, return_inverse=True)[1].reshape(n, -1)
-    except TypeError as error:
-        raise ValueError(f"pacing_groups must contain values of one type: {error}") from None
-
-
 def mean_weights(P: NDArray[Any], labels: Labels) -> dict[str, Any]:
     """Return the mean weights of observed entries: of all, per label, and of positives and negatives."""
 
-    def mean(chosen: NDArray[np.bool_], axis: int | None = None) -> Any:
+    def mean(chosen: NDArray[np.bool_], axis: int | None = None) -> NDArray[Any]:
         count = chosen.sum(axis=axis)
         return np.where(count > 0, np.where(chosen, P, 0).sum(axis=axis) / np.maximum(count, 1), 1.0)
 

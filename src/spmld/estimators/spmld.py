@@ -1,16 +1,12 @@
 """SPMLD: self-paced multi-label learning with diversity, based on GLOCAL (Seyedi et al., 2019)."""
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Self
 
-from spmld._arrays import namespace
 from spmld._validation import NonNegativeInt
 from spmld.core.latent_solver import Pacing
-from spmld.core.problem import Problem
 from spmld.estimators.glocal import GLOCAL
 from spmld.pacing import GeometricSchedule, GroupSparsePacing, PacingRule, QuantileSchedule
-from spmld.pacing.rules import check_blocks, update_blocks
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -69,21 +65,9 @@ class SPMLD(GLOCAL):
     pacing: PacingRule | None = None
     n_warmup_iter: NonNegativeInt = 2
 
-    def _check_parameters(self) -> None:
-        if self.pacing is not None:
-            self.pacing._validate_params()
-
-    def _check_distributed(self) -> None:
-        super()._check_distributed()
-        if self.pacing is not None:
-            check_blocks(self.pacing)
-
-    def _pacing(self, problem: Problem) -> Pacing:
+    def _pacing(self) -> Pacing:
         rule = self.pacing if self.pacing is not None else GroupSparsePacing(schedule=QuantileSchedule())
-        if problem.engine.in_memory:
-            return rule.update
-        zeros = namespace(problem.sizes).tile(0 * problem.sizes[:1], (min(self.n_components, problem.n_labels),))
-        return partial(update_blocks, rule, problem.engine, zeros)
+        return rule._update_blocks
 
     @classmethod
     def paper(cls, **params: Any) -> Self:

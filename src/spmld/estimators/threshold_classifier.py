@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import clone
-from sklearn.utils import get_tags
+from sklearn.utils import Tags, get_tags
 
-from spmld._arrays import move, to_numpy
+from spmld._arrays import Array, move, to_numpy
 from spmld._response import label_scores
 from spmld._validation import RandomState, indexable
 from spmld.estimators.base import MultiLabelEstimator
@@ -153,19 +153,20 @@ class ThresholdClassifier(WrapperEstimator):
             y = labels.write_with_missing(y)
         return _Passed(X, y, mark_trusted(labels, trusted), entry_weight), None
 
-    def _fit_samples(self, samples: Any, class_prior: Any) -> Self:
+    def fit_samples(self, samples: Any, class_prior: Any = None) -> Self:
+        """Fit to validated samples, or to those that were passed to `fit`."""
         if not isinstance(samples, _Passed):
-            return super()._fit_samples(samples, class_prior)
+            return super().fit_samples(samples, class_prior)
         self._fit_folds(*samples)
         for name in ("n_features_in_", "feature_names_in_"):
-            self.__dict__.pop(name, None)
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
         self.class_prior_ = getattr(self.estimator_, "class_prior_", np.full(self.n_labels_, np.nan))
         return self
 
     def _fit(self, samples: Samples) -> None:
-        labels, weights = samples.labels, None if samples.weights.dtype == bool else samples.weights
+        labels = samples.labels
+        weights = None if samples.weights.dtype == bool else samples.weights
         y = labels if isinstance(self._base_estimator(), MultiLabelEstimator) else labels.write_with_missing(None)
         # Labels that a wrapper has filled in have weights with which they keep their frequencies.
         self._fit_folds(samples.X, y, labels, weights, calibration_weight=weights)
@@ -211,7 +212,9 @@ class ThresholdClassifier(WrapperEstimator):
     ) -> None:
         """Fit the calibration and the decision rule."""
         if not ((signs > 0).any() and (signs < 0).any()):
-            scores, signs, weights = scores[:0], signs[:0], None
+            scores = scores[:0]
+            signs = signs[:0]
+            weights = None
             names = list_labels(self._labels, np.ones(signs.shape[1], dtype=bool))
             warn_caller(
                 f"{names}: not calibrated, because there is no observed positive or no observed negative with an "
@@ -236,30 +239,30 @@ class ThresholdClassifier(WrapperEstimator):
     def _infer_labels(self, labels: Labels) -> Labels:
         return labels if self.hierarchy_ is None else self.hierarchy_.infer_labels(labels)
 
-    def _scores(self, X: Any) -> Any:
+    def _scores(self, X: Any) -> Array:
         scores = self.calibration_.transform(self._base_scores(self.estimator_, X))
         return _move(scores if self.hierarchy_ is None else log_odds(self._project(expit(scores))), X)
 
-    def _completed_scores(self, X: Any, labels: Labels) -> Any:
+    def _completed_scores(self, X: Any, labels: Labels) -> Array:
         base = self.estimator_
         if not isinstance(base, MultiLabelEstimator):
             return self._scores(X)
         return self.calibration_.transform(to_numpy(base._completed_scores(base._read_features(X), labels)))
 
-    def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Any:
+    def _probabilities_for(self, X: Any, labels: Labels | None = None) -> Array:
         return self._coherent_probabilities(super()._probabilities_for(X, labels), labels)
 
-    def _probabilities(self, scores: Any) -> Any:
+    def _probabilities(self, scores: Any) -> Array:
         # Exactly the probabilities from which the thresholds were chosen.
         return move(expit(to_numpy(scores)), scores)
 
-    def _margins(self, scores: Any) -> Any:
+    def _margins(self, scores: Any) -> Array:
         return self._completion_margins(expit(scores))
 
-    def _completion_margins(self, p: Any) -> Any:
+    def _completion_margins(self, p: Any) -> Array:
         return self._project(self.decision_rule_.margins(p))
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         inner = get_tags(self._base_estimator())
         tags.input_tags = inner.input_tags
@@ -268,6 +271,6 @@ class ThresholdClassifier(WrapperEstimator):
         return tags
 
 
-def _move(values: NDArray[np.float64], X: Any) -> Any:
+def _move(values: NDArray[np.float64], X: Any) -> Array:
     """Return values in the library of X, which need not be an array."""
     return move(values, X) if hasattr(X, "detach") else values

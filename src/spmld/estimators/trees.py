@@ -1,14 +1,15 @@
 """Regression trees as arrays: evaluation, contributions of features, and concatenation."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from spmld._arrays import CACHE, largest_value, row_slices
+from spmld._arrays import CACHE, Array, largest_value, row_slices
+from spmld.estimators.tree_growth import Nodes
 
 _Floats = NDArray[np.float64]
 _Indices = NDArray[np.int32]
@@ -65,6 +66,46 @@ class Trees:
         return cls(np.zeros(1, np.int32), feature, tree.threshold, left, right, weight, value, int(tree.max_depth))
 
     @classmethod
+    def from_nodes(cls, nodes: Nodes, value: NDArray[np.float32]) -> "Trees":
+        """Return a tree whose thresholds are cuts of codes."""
+        inner = nodes.left != np.arange(len(nodes.left))
+        left, right = nodes.left.astype(np.int32), (nodes.left + inner).astype(np.int32)
+        value = np.where(inner[:, None], np.float32(0), value)
+        return cls(
+            np.zeros(1, np.int32),
+            nodes.feature.astype(np.int32),
+            nodes.cut.astype(float),
+            left,
+            right,
+            nodes.sizes.astype(float),
+            value,
+            depth=nodes.depth,
+        )
+
+    @classmethod
+    def from_boosting(cls, model: Any) -> tuple["Trees", float, NDArray[np.bool_]]:
+        """Return the trees of a HistGradientBoostingClassifier of two classes, its intercept, and a mask of the nodes.
+
+        Missing values go to the left child where the mask is True.
+        """
+        parts = []
+        missing_left = []
+        for (predictor,) in model._predictors:
+            nodes = predictor.nodes
+            if nodes["is_categorical"].any():
+                raise ValueError("trees with categorical features are not supported")
+            leaf = nodes["is_leaf"].astype(bool)
+            own = np.arange(len(nodes))
+            left, right = (np.where(leaf, own, nodes[name]).astype(np.int32) for name in ("left", "right"))
+            value = np.where(leaf, nodes["value"], 0.0)[:, None]
+            feature = nodes["feature_idx"].astype(np.int32)
+            weight = nodes["count"].astype(float)
+            depth = int(nodes["depth"].max())
+            parts.append(cls(np.zeros(1, np.int32), feature, nodes["num_threshold"], left, right, weight, value, depth))
+            missing_left.append(nodes["missing_go_to_left"].astype(bool))
+        return cls.concatenate(parts), float(np.ravel(model._baseline_prediction)[0]), np.concatenate(missing_left)
+
+    @classmethod
     def empty(cls, n_labels: int) -> "Trees":
         """Return no trees."""
         indices, floats = np.zeros(0, np.int32), np.zeros(0)
@@ -83,6 +124,21 @@ class Trees:
             for name in ("feature", "threshold", "weight", "value")
         }
         return Trees(**shifted, **others, depth=max(part.depth for part in parts))
+
+    def between(self, ordered: NDArray[np.float32]) -> "Trees":
+        """Return the trees with thresholds halfway between sorted values of each feature, for the same decisions.
+
+        The value of a sample may be a threshold, where rounding errors would change a decision.
+        """
+        threshold = self.threshold.copy()
+        order = np.argsort(self.feature, kind="stable")
+        features, starts = np.unique(self.feature[order], return_index=True)
+        for j, nodes in zip(features, np.split(order, starts[1:]), strict=True):
+            values = ordered[:, j].astype(float)
+            above = np.searchsorted(values, threshold[nodes], side="right")
+            inner = (above > 0) & (above < len(values))
+            threshold[nodes[inner]] = (values[above[inner] - 1] + values[above[inner]]) / 2
+        return replace(self, threshold=threshold)
 
     def first(self, n_trees: int) -> "Trees":
         """Return the first trees."""
@@ -115,7 +171,7 @@ class Trees:
             nodes = children[2 * nodes + is_left]
         return nodes.T
 
-    def contributions(self, X: Any, weights: _Floats) -> Any:
+    def contributions(self, X: Any, weights: _Floats) -> Array:
         """Return the contributions of the features to the weighted sum of the scores of the labels of each sample.
 
         The contribution of a decision is the difference between the expected values of the child and of its parent, so

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import MetaEstimatorMixin
 from sklearn.pipeline import Pipeline
-from sklearn.utils import get_tags
+from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from spmld._arrays import move, to_numpy
+from spmld._arrays import Array, move, to_numpy
 from spmld.estimators.base import MultiLabelEstimator
 from spmld.labels import Hierarchy, Labels
 
@@ -38,13 +38,13 @@ class WrapperEstimator(MetaEstimatorMixin, MultiLabelEstimator):
             return base._accepts_entry_weight()
         return bool(has_fit_parameter(base, "entry_weight"))
 
-    def _project(self, values: Any) -> Any:
+    def _project(self, values: Any) -> Array:
         """Return the nearest values in which no label has a larger value than its parents."""
         if self.hierarchy_ is None:
             return values
         return move(self.hierarchy_.project(to_numpy(values), self.label_names_), values)
 
-    def _coherent_probabilities(self, p: Any, labels: Labels | None) -> Any:
+    def _coherent_probabilities(self, p: Any, labels: Labels | None) -> Array:
         """Return the nearest probabilities that agree with the hierarchy, given the observed labels if there are any.
 
         Labels have the probabilities 0 and 1 where they are observed.
@@ -53,7 +53,7 @@ class WrapperEstimator(MetaEstimatorMixin, MultiLabelEstimator):
             return self._project(p)
         return move(self._project(np.where(labels.observed, labels.signs > 0, to_numpy(p))), p)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = get_tags(self._base_estimator()).input_tags.sparse
         return tags

@@ -2,7 +2,6 @@
 
 import time
 import warnings
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,8 +11,8 @@ from sklearn.base import clone
 
 import spmld
 from spmld._io import StrPath
-from spmld.cluster.samples import ClusterSamples
-from spmld.estimators.progress import recording
+from spmld.cluster.cluster_samples import ClusterSamples
+from spmld.estimators.progress import RECORDER
 from spmld.export.contents import replace_parts, without_callback
 from spmld.export.model_file import ModelFileError, load, save
 from spmld.model_selection.samples import Samples
@@ -73,18 +72,17 @@ class Checkpoint:
             raise ValueError(f"{self.folder} is a file; pass the name of a folder")
         self.n_loaded = self.n_stored = 0
         self._running: list[list[Path]] = [[]]  # files of finished fits inside each running fit
-        self._stack = ExitStack()
 
     def __enter__(self) -> Self:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise type(error)(f"cannot create the checkpoint {self.folder}: {error.strerror}") from None
-        self._stack.enter_context(recording(self))
+        self._token = RECORDER.set(self)
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._stack.close()
+        RECORDER.reset(self._token)
 
     @property
     def n_files(self) -> int:

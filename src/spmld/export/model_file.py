@@ -130,7 +130,7 @@ def save(
     ...     spmld.load(folder + "/prior.skops").prior_
     array([0.5 , 0.25])
     """
-    skops = need("skops.io", "files")
+    skops = _import_skops()
     check_is_fitted(model)
     file = Path(path)
     if file.is_dir():
@@ -196,7 +196,7 @@ def load(path: StrPath, *, trusted: Sequence[str] = ()) -> Any:
     if isinstance(trusted, str) or not all(isinstance(name, str) for name in trusted):
         raise ValueError(shorten(f"trusted must be a list of type names, got {trusted!r}"))
     content, _ = _read(path)  # raises an error for other versions before any part of the model is read
-    skops = need("skops.io", "files")
+    skops = _import_skops()
     try:
         types = skops.get_untrusted_types(data=content)
         untrusted = [name for name in types if name not in trusted and not is_trusted(name)]
@@ -233,6 +233,21 @@ def model_info(path: StrPath) -> ModelInfo:
     ('LabelPrior', ['sad', 'calm'], {'data': 'songs'})
     """
     return _read(path)[1]
+
+
+def _import_skops() -> Any:
+    """Import skops, which imports all modules of scikit-learn, without the wrappers of torch and Dask among them.
+
+    These would import the libraries, which takes most of the time, and contain no estimators.
+    """
+    wrappers = [f"sklearn.externals.array_api_compat.{name}" for name in ("torch", "dask")]
+    absent = [name for name in wrappers if name not in sys.modules]
+    sys.modules.update(dict.fromkeys(absent))  # type: ignore[arg-type]  # importing None is an ImportError
+    try:
+        return need("skops.io", "files")
+    finally:
+        for name in absent:
+            sys.modules.pop(name, None)
 
 
 def _describe(model: Any, label_names: Any, feature_names: Any, summary: Mapping[str, Any] | None) -> ModelInfo:

@@ -16,6 +16,7 @@ from sklearn.pipeline import Pipeline
 
 from spmld.ensemble import SelfPacedEnsemble
 from spmld.estimators import (
+    LabelBoosting,
     MaskedBoosting,
     MaskedForest,
     MultiLabelEstimator,
@@ -51,6 +52,8 @@ def predictions(build: Operators, model: Any, inputs: Any) -> Outputs:
         return *predictions(build, model.estimator_, inputs)[:2], None
     if isinstance(model, MaskedBoosting):
         return *_boosted(build, inputs, model.trees_, model.intercept_), None
+    if isinstance(model, LabelBoosting):
+        return *_boosted_labels(build, inputs, model), None
     if isinstance(model, MaskedForest):
         return _forest(build, model, inputs)
     if isinstance(model, MultiLabelEstimator):
@@ -180,6 +183,23 @@ def _tree_scores(x: Tensor, trees: Trees, missing_left: NDArray[np.bool_] | None
     )
 
 
+def _label_tree_scores(x: Tensor, trees: Sequence[Trees]) -> Tensor:
+    """Return the sum of the values of the trees of each label; 0 for a label without trees."""
+    zero = x.columns([0]) * 0.0
+    return concatenate([_tree_scores(x, of_label) if len(of_label.roots) else zero for of_label in trees])
+
+
+def _boosted_labels(build: Operators, inputs: Any, model: LabelBoosting) -> list[Any]:
+    """Declare the scores and probabilities of boosted trees of each label."""
+
+    def function(x: Tensor) -> tuple[Tensor, Tensor]:
+        scores = _label_tree_scores(x, model.trees_) + model.intercept_
+        return scores, scores.apply("Sigmoid")
+
+    l = len(model.trees_)
+    return build.formula(function, inputs, l, l)
+
+
 def _forest(build: Operators, model: MaskedForest, inputs: Any) -> Outputs:
     slope, intercept = model.probability_slope()
     smallest, largest = model.probability_range()
@@ -187,9 +207,7 @@ def _forest(build: Operators, model: MaskedForest, inputs: Any) -> Outputs:
     l = len(slope)
 
     def function(x: Tensor) -> tuple[Tensor, Tensor]:
-        zero = x.columns([0]) * 0.0
-        totals = [_tree_scores(x, trees) if len(trees.roots) else zero for trees in model.trees_]
-        means = concatenate(totals) * (1 / np.maximum(n_trees, 1))
+        means = _label_tree_scores(x, model.trees_) * (1 / np.maximum(n_trees, 1))
         p = (means + np.where(n_trees > 0, 0.0, model.prior_)) * slope + intercept
         p = p.apply("Max", smallest).apply("Min", largest)
         return log_ratio(p, 1.0 - p), p
@@ -221,7 +239,9 @@ def _classifier(build: Operators, model: Any, inputs: Any) -> Any:
     if not hasattr(model, "predict_proba") or hasattr(model, "support_vectors_"):
         raise unsupported(f"{type(model).__name__}, whose scores are not the log-odds of probabilities,")
     if isinstance(model, HistGradientBoostingClassifier):
-        scores, _ = _boosted(build, inputs, *_histogram_trees(model))
+        if model.is_categorical_ is not None:
+            raise unsupported("HistGradientBoostingClassifier with categorical features")
+        scores, _ = _boosted(build, inputs, *Trees.from_boosting(model))
 
         def function(s: Tensor) -> Tensor:
             return concatenate([s * -1.0, s]).apply("Sigmoid")
@@ -229,27 +249,6 @@ def _classifier(build: Operators, model: Any, inputs: Any) -> Any:
         return build.formula(function, [scores], 2)[0]
     build.scope.add_options(id(model), {"zipmap": False})
     return build.transformed(model, inputs, parsers={})[1]
-
-
-def _histogram_trees(model: HistGradientBoostingClassifier) -> tuple[Trees, Any, Any]:
-    """Return the trees, the intercept, and the nodes where missing values go to the left child."""
-    parts = []
-    missing = []
-    for (predictor,) in model._predictors:
-        nodes = predictor.nodes
-        if nodes["is_categorical"].any():
-            raise unsupported("HistGradientBoostingClassifier with categorical features")
-        leaf = nodes["is_leaf"].astype(bool)
-        node = np.arange(len(nodes))
-        left, right = (np.where(leaf, node, nodes[name]).astype(np.int32) for name in ("left", "right"))
-        value = np.where(leaf, nodes["value"], 0.0)[:, None]
-        feature = nodes["feature_idx"].astype(np.int32)
-        weight = nodes["count"].astype(float)
-        root = np.zeros(1, np.int32)
-        depth = int(nodes["depth"].max())
-        parts.append(Trees(root, feature, nodes["num_threshold"], left, right, weight, value, depth))
-        missing.append(nodes["missing_go_to_left"].astype(bool))
-    return Trees.concatenate(parts), np.ravel(model._baseline_prediction), np.concatenate(missing)
 
 
 def decisions(scores: Tensor, probabilities: Tensor, rule: DecisionRule | None) -> Tensor:

@@ -27,13 +27,13 @@ from numpy.typing import NDArray
 from scipy.special import erf
 from sklearn.utils.validation import check_is_fitted
 
-from spmld._arrays import row_slices
+from spmld._arrays import Array, Matrix, row_slices
 from spmld.core.losses import logistic
 from spmld.ensemble import SelfPacedEnsemble
 from spmld.ensemble.formula import EnsembleFormula, ViewTerm
-from spmld.estimators import FeatureScaler, MaskedBoosting, MaskedForest
+from spmld.estimators import FeatureScaler, LabelBoosting, MaskedBoosting, MaskedForest
 from spmld.estimators.model_parts import linear_coefficients
-from spmld.estimators.scaling import LandmarkFeatures
+from spmld.estimators.transformers import LandmarkFeatures
 from spmld.estimators.trees import Trees
 
 _Floats = NDArray[np.float64]
@@ -53,7 +53,7 @@ class LinearPart:
         """Scores of a sample with z = 0."""
         return self.intercept
 
-    def contributions(self, z: Any, weights: _Floats) -> Any:
+    def contributions(self, z: Any, weights: _Floats) -> Matrix:
         """Return the contributions to the weighted sum of the scores of the labels of each sample."""
         return _multiply(z, weights, self.coef)
 
@@ -77,7 +77,7 @@ class KernelPart:
         """Squared norms of the landmarks, 1 or 0."""
         return np.asarray((self.landmarks * self.landmarks).sum(axis=1)).ravel()
 
-    def contributions(self, z: Any, weights: _Floats) -> Any:
+    def contributions(self, z: Any, weights: _Floats) -> Matrix:
         """Return the contributions to the weighted sum of the scores of the labels of each sample."""
         gamma = self.gamma
         root = np.sqrt(gamma)
@@ -107,9 +107,31 @@ class TreePart:
         """Mean scores of the training samples."""
         return self.trees.expected_values()[self.trees.roots].sum(axis=0) + self.intercept
 
-    def contributions(self, z: Any, weights: _Floats) -> Any:
+    def contributions(self, z: Any, weights: _Floats) -> Matrix:
         """Return the contributions to the weighted sum of the scores of the labels of each sample."""
         return self.trees.contributions(z, weights)
+
+
+@dataclass(frozen=True)
+class LabelTreesPart:
+    """Scores ``trees[j].scores(z) + intercept[j]`` of label j."""
+
+    trees: Sequence[Trees]
+    intercept: _Floats
+
+    @property
+    def base(self) -> _Floats:
+        """Mean scores of the training samples."""
+        return np.array([trees.expected_values()[trees.roots].sum() for trees in self.trees]) + self.intercept
+
+    def contributions(self, z: Any, weights: _Floats) -> Any:
+        """Return the contributions to the weighted sum of the scores of the labels of each sample."""
+        return label_contributions(self.trees, z, weights)
+
+
+def label_contributions(trees: Sequence[Trees], z: Any, weights: _Floats) -> Any:
+    """Return the contributions to the weighted sum of the values of the trees of each label."""
+    return reduce(_add, (of_label.contributions(z, weights[:, [j]]) for j, of_label in enumerate(trees)))
 
 
 @dataclass(frozen=True)
@@ -133,18 +155,17 @@ class ForestPart:
         """Scores of the mean probabilities of the training samples."""
         return self.forest.scores_of(self.mean)
 
-    def contributions(self, z: Any, weights: _Floats) -> Any:
+    def contributions(self, z: Any, weights: _Floats) -> Matrix:
         """Return the contributions to the weighted sum of the scores of the labels of each sample."""
         p = self.forest.mean_probabilities(z)
         change = self.forest.scores_of(p) - self.base
         gap = p - self.mean
         slopes = np.divide(change, gap, out=np.zeros_like(gap), where=np.abs(gap) > np.finfo(float).eps)
         factors = weights * slopes / np.maximum(self.forest.n_trees_, 1)
-        of_labels = (trees.contributions(z, factors[:, [j]]) for j, trees in enumerate(self.forest.trees_))
-        return reduce(_add, of_labels)
+        return label_contributions(self.forest.trees_, z, factors)
 
 
-Part = LinearPart | KernelPart | TreePart | ForestPart
+Part = LinearPart | KernelPart | TreePart | LabelTreesPart | ForestPart
 
 
 @dataclass(frozen=True)
@@ -173,7 +194,7 @@ class ExplainedModel:
         """Scores of a sample whose scaled features are 0 and, for trees, the mean scores of the training samples."""
         return self.base if self.formula is None else self.formula.correction.apply(self.base[None, :])[0]
 
-    def contributions(self, X: Any, label: int) -> Any:
+    def contributions(self, X: Any, label: int) -> Matrix:
         """Return the contributions of the features to the scores of a label.
 
         Parameters
@@ -216,7 +237,9 @@ def explained_model(model: Any) -> ExplainedModel:
 
 def _view_part(view: ViewTerm) -> tuple[Callable[[Any], Any], Part]:
     """Return the function that returns the features of a view, and its part."""
-    name, transformer, estimator = view.name, view.transformer, view.estimator
+    name = view.name
+    transformer = view.transformer
+    estimator = view.estimator
     if not isinstance(transformer, FeatureScaler | LandmarkFeatures):
         raise ValueError(
             f"the views of the ensemble must have a FeatureScaler or LandmarkFeatures as transformer, got "
@@ -236,6 +259,8 @@ def _view_part(view: ViewTerm) -> tuple[Callable[[Any], Any], Part]:
 def _estimator_part(estimator: Any) -> Part:
     if isinstance(estimator, MaskedBoosting):
         return TreePart(estimator.trees_, estimator.intercept_)
+    if isinstance(estimator, LabelBoosting):
+        return LabelTreesPart(estimator.trees_, estimator.intercept_)
     if isinstance(estimator, MaskedForest):
         return ForestPart(estimator)
     return LinearPart(*linear_coefficients(estimator))
@@ -249,7 +274,7 @@ def _mean_slopes(function: Callable[[_Floats], _Floats], s: _Floats, base: _Floa
     return (function(base + step) - function(base)) / step
 
 
-def _multiply(x: Any, left: _Floats, right: Any) -> Any:
+def _multiply(x: Any, left: _Floats, right: Any) -> Matrix:
     """Return ``x * (left @ right)``, computed only for the stored entries of a sparse x."""
     if not sp.issparse(x):
         return x * (left @ right)
@@ -257,12 +282,12 @@ def _multiply(x: Any, left: _Floats, right: Any) -> Any:
     return sp.vstack(parts, format="csr")
 
 
-def _add(a: Any, b: Any) -> Any:
+def _add(a: Any, b: Any) -> Matrix:
     """Return the sum, dense unless both are sparse."""
     if sp.issparse(a) and sp.issparse(b):
         return a + b
     return _dense(a) + _dense(b)
 
 
-def _dense(a: Any) -> Any:
+def _dense(a: Any) -> Array:
     return a.toarray() if sp.issparse(a) else a

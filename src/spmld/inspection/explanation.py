@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 
-from spmld._arrays import check_sparse, to_numpy
+from spmld._arrays import Matrix, check_sparse, to_numpy
+from spmld._frames import DataFrame
 from spmld._io import need
 from spmld._table import TextTable
 from spmld.estimators.model_parts import check_names, feature_names_of, label_names_of
@@ -73,7 +74,7 @@ class Explanation:
         order = [j for j in np.argsort(-np.abs(contributions), kind="stable")[:n] if contributions[j] != 0]
         return [(self.feature_names[j], float(values[j]), float(contributions[j])) for j in order]
 
-    def to_frame(self, n: int | None = 10) -> Any:
+    def to_frame(self, n: int | None = 10) -> DataFrame:
         """Return a DataFrame with the columns sample, feature, value and contribution.
 
         Parameters
@@ -163,7 +164,7 @@ class ModelInput:
     feature_names: list[str]
     samples: Sequence[Any]
 
-    def contributions(self, label: int, samples: Any = slice(None)) -> Any:
+    def contributions(self, label: int, samples: Any = slice(None)) -> Matrix:
         """Return the contributions of the features to the scores of a label, for some samples."""
         return self.model.contributions(self.X[samples], label)
 

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from spmld._frames import DataFrame
 from spmld._io import need
 from spmld._table import TextTable
 from spmld.inspection.explanation import ModelInput, read_model
@@ -44,7 +45,7 @@ class TopFeatures:
     importances: _Floats
     coefficients: _Floats
 
-    def to_frame(self, n: int = 10) -> Any:
+    def to_frame(self, n: int = 10) -> DataFrame:
         """Return the `n` most important features of each label: label, feature, importance and coefficient."""
         rows = [
             (label, self.feature_names[j], importance[j], coefficient[j])

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from array_api_compat import is_torch_array
 from numpy.typing import NDArray
 
-from spmld._arrays import check_masked, check_tensor, namespace, to_dense, to_numpy
+from spmld._arrays import Matrix, check_masked, check_tensor, namespace, to_dense, to_numpy
 from spmld._frames import frame_like
 from spmld._io import shorten
 from spmld.labels.words import order_words, word_to_number
@@ -69,7 +69,7 @@ class Labels:
         values = self.classes[(np.asarray(signs) > 0).astype(np.intp)]
         return values[:, 0] if self.one_dimensional else values
 
-    def write_with_missing(self, Y: Any, signs: NDArray[Any] | None = None) -> Any:
+    def write_with_missing(self, Y: Any, signs: NDArray[Any] | None = None) -> Matrix:
         """Return signs in the form of the labels, as floats with NaN where missing.
 
         Parameters
@@ -217,7 +217,7 @@ def _object_to_number(value: Any, *, words: bool) -> float | None:
     return word_to_number(value) if words else None
 
 
-def decode_missing(Y: Any, missing: Literal[0, -1] = 0) -> Any:
+def decode_missing(Y: Any, missing: Literal[0, -1] = 0) -> Matrix:
     """Convert labels in {-1, 0, 1}, where one value means missing, to labels with NaN.
 
     Parameters

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spmld._arrays import Matrix
 from spmld._validation import did_you_mean, list_names, plural
 from spmld.labels.encoding import Labels, read_labels
 from spmld.labels.single_class import LabelWarning
@@ -190,7 +191,7 @@ class Hierarchy:
             above[places[child]] |= above[parents.get(child, [])].any(axis=0)
         return above
 
-    def infer(self, Y: Any, names: Sequence[Any] | None = None) -> Any:
+    def infer(self, Y: Any, names: Sequence[Any] | None = None) -> Matrix:
         """Fill in the missing labels that others imply, and resolve contradictions.
 
         The ancestors of a positive label are positive, and the descendants of a negative label are negative. A negative

@@ -11,6 +11,9 @@ from sklearn.exceptions import UndefinedMetricWarning
 from spmld._arrays import CACHE, row_slices
 from spmld.metrics._inputs import Floats, Signs, weigh
 
+Average = Any
+"""A number, or an array with a value for each row or label if it is not averaged."""
+
 
 def by_rows(metric: Callable[..., Any], signs: Signs, *others: NDArray[Any]) -> Floats:
     """Return the metric of each row, computed in blocks of rows."""
@@ -33,7 +36,7 @@ def ratio(numerator: Any, denominator: Any) -> Floats:
     return out
 
 
-def average_defined(values: Floats, average: str | None, name: str) -> Any:
+def average_defined(values: Floats, average: str | None, name: str) -> Average:
     """Return the mean of the values that are not NaN or, if `average` is None, the values.
 
     Undefined cases of all metrics are handled here: they are left out.
@@ -53,7 +56,7 @@ def average_defined(values: Floats, average: str | None, name: str) -> Any:
 
 def average_entries(
     loss: Callable[..., Any], signs: Signs, values: NDArray[Any], entry_weight: Any, average: str | None, name: str
-) -> Any:
+) -> Average:
     """Return the mean of ``loss(signs, values)`` over the observed entries or, if `average` is None, its values."""
     signs, weights = weigh(signs, entry_weight)
     if average is None:

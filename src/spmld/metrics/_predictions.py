@@ -7,13 +7,13 @@ from numpy.typing import NDArray
 
 from spmld.labels import Hierarchy, read_labels
 from spmld.labels.single_class import ignore_label_warnings
-from spmld.metrics._averaging import average_defined, average_entries, count, ratio
+from spmld.metrics._averaging import Average, average_defined, average_entries, count, ratio
 from spmld.metrics._inputs import Floats, Signs, read_predictions, weigh
 
 
 def hamming_loss(
     Y_true: Any, predictions: Any, mask: Any = None, *, entry_weight: Any = None, average: str | None = "mean"
-) -> Any:
+) -> Average:
     r"""Compute the fraction of incorrectly predicted entries.
 
     .. math:: [\hat y_{ij} \ne y_{ij}]
@@ -49,7 +49,7 @@ def _is_wrong(signs: Signs, predicted: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return predicted != (signs > 0)
 
 
-def subset_accuracy(Y_true: Any, predictions: Any, mask: Any = None, *, average: str | None = "mean") -> Any:
+def subset_accuracy(Y_true: Any, predictions: Any, mask: Any = None, *, average: str | None = "mean") -> Average:
     r"""Compute the fraction of samples whose observed labels are all predicted correctly.
 
     .. math:: [\hat y_{ij} = y_{ij} \text{ for all observed } j]
@@ -69,7 +69,7 @@ def subset_accuracy(Y_true: Any, predictions: Any, mask: Any = None, *, average:
     return average_defined(np.where(signs.any(axis=1), correct, np.nan), average, "subset_accuracy")
 
 
-def sample_f1(Y_true: Any, predictions: Any, mask: Any = None, *, average: str | None = "mean") -> Any:
+def sample_f1(Y_true: Any, predictions: Any, mask: Any = None, *, average: str | None = "mean") -> Average:
     r"""Compute the F1 score of the predicted labels of a sample.
 
     .. math:: \frac{2 \, TP_i}{2 \, TP_i + FP_i + FN_i}
@@ -92,7 +92,7 @@ def sample_f1(Y_true: Any, predictions: Any, mask: Any = None, *, average: str |
 
 def macro_f1(
     Y_true: Any, predictions: Any, mask: Any = None, *, entry_weight: Any = None, average: str | None = "mean"
-) -> Any:
+) -> Average:
     r"""Compute the F1 score of the predictions of a label.
 
     .. math:: \frac{2 \, TP_j}{2 \, TP_j + FP_j + FN_j}

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from spmld._arrays import lowest_columns
 from spmld._validation import check_scalar_integer
-from spmld.metrics._averaging import average_defined, by_columns, by_rows, ratio
+from spmld.metrics._averaging import Average, average_defined, by_columns, by_rows, ratio
 from spmld.metrics._inputs import Floats, Signs, read_scores
 
 Bools = NDArray[np.bool_]
@@ -102,7 +102,7 @@ def _total(counts: NDArray[Any], where: NDArray[Any]) -> NDArray[Any]:
     return np.multiply(counts, where).sum(axis=1, dtype=None if counts.dtype == float else np.int64)
 
 
-def ranking_loss(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None = "mean") -> Any:
+def ranking_loss(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None = "mean") -> Average:
     r"""Compute the fraction of incorrectly ordered pairs of a positive and a negative label of a sample.
 
     .. math:: \frac{|\{(p, q) \in P_i \times N_i : s_{iq} \ge s_{ip}\}|}{|P_i| \, |N_i|}
@@ -139,7 +139,7 @@ def _ranking_loss(signs: Signs, scores: Floats) -> Floats:
     return ratio(not_below, order.n_pairs)
 
 
-def coverage(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None = "mean") -> Any:
+def coverage(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None = "mean") -> Average:
     r"""Compute how far down the ranked labels of a sample one has to go to cover all of its positives.
 
     .. math:: |\{j \text{ observed} : s_{ij} \ge \min_{p \in P_i} s_{ip}\}| - 1
@@ -167,7 +167,7 @@ def _coverage(signs: Signs, scores: Floats) -> Floats:
     return np.where(positive.any(axis=1), covered - 1.0, np.nan)
 
 
-def sample_auc(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None = "mean") -> Any:
+def sample_auc(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None = "mean") -> Average:
     r"""Compute the fraction of correctly ordered pairs of a positive and a negative label of a sample.
 
     .. math:: \frac{|\{(p, q) \in P_i \times N_i : s_{ip} > s_{iq}\}|
@@ -191,7 +191,7 @@ def sample_auc(Y_true: Any, scores: Any, mask: Any = None, *, average: str | Non
 
 def macro_auc(
     Y_true: Any, scores: Any, mask: Any = None, *, entry_weight: Any = None, average: str | None = "mean"
-) -> Any:
+) -> Average:
     r"""Compute the fraction of correctly ordered pairs of a positive and a negative sample of a label.
 
     .. math:: \frac{|\{(p, q) \in P_j \times N_j : s_{pj} > s_{qj}\}|
@@ -248,7 +248,9 @@ def micro_auc(Y_true: Any, scores: Any, mask: Any = None, *, entry_weight: Any =
     return float(average_defined(auc(*(array.reshape(1, -1) for array in arrays)), "mean", "micro_auc"))
 
 
-def label_ranking_average_precision(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None = "mean") -> Any:
+def label_ranking_average_precision(
+    Y_true: Any, scores: Any, mask: Any = None, *, average: str | None = "mean"
+) -> Average:
     r"""Compute the average precision of the ranked labels of a sample.
 
     .. math:: \frac{1}{|P_i|} \sum_{p \in P_i}
@@ -272,7 +274,7 @@ def label_ranking_average_precision(Y_true: Any, scores: Any, mask: Any = None, 
 
 def macro_average_precision(
     Y_true: Any, scores: Any, mask: Any = None, *, entry_weight: Any = None, average: str | None = "mean"
-) -> Any:
+) -> Average:
     r"""Compute the average precision of the ranked samples of a label.
 
     .. math:: \frac{1}{|P_j|} \sum_{p \in P_j}
@@ -317,7 +319,7 @@ def micro_average_precision(Y_true: Any, scores: Any, mask: Any = None, *, entry
     return float(average_defined(value, "mean", "micro_average_precision"))
 
 
-def one_error(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None = "mean") -> Any:
+def one_error(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None = "mean") -> Average:
     r"""Compute the fraction of samples whose highest-scored observed label is negative.
 
     .. math:: 1 - \text{precision@}1
@@ -336,7 +338,7 @@ def one_error(Y_true: Any, scores: Any, mask: Any = None, *, average: str | None
     return average_defined(1 - precision_at_k(Y_true, scores, mask, k=1, average=None), average, "one_error")
 
 
-def precision_at_k(Y_true: Any, scores: Any, mask: Any = None, *, k: int = 5, average: str | None = "mean") -> Any:
+def precision_at_k(Y_true: Any, scores: Any, mask: Any = None, *, k: int = 5, average: str | None = "mean") -> Average:
     r"""Compute the fraction of positives among the `k` highest-scored observed labels of a sample.
 
     .. math:: \frac{|P_i \cap T_i|}{|T_i|}
@@ -369,7 +371,7 @@ def _precision(signs: Signs, scores: Floats, k: int) -> Floats:
     return ratio(top_k(signs, scores, k)[0].sum(axis=1), n_considered * (signs > 0).any(axis=1))
 
 
-def recall_at_k(Y_true: Any, scores: Any, mask: Any = None, *, k: int = 5, average: str | None = "mean") -> Any:
+def recall_at_k(Y_true: Any, scores: Any, mask: Any = None, *, k: int = 5, average: str | None = "mean") -> Average:
     r"""Compute the fraction of the positives of a sample that are among its `k` highest-scored observed labels.
 
     .. math:: \frac{|P_i \cap T_i|}{|P_i|}
@@ -392,7 +394,7 @@ def _recall(signs: Signs, scores: Floats, k: int) -> Floats:
     return ratio(top_k(signs, scores, k)[0].sum(axis=1), (signs > 0).sum(axis=1))
 
 
-def ndcg_at_k(Y_true: Any, scores: Any, mask: Any = None, *, k: int = 5, average: str | None = "mean") -> Any:
+def ndcg_at_k(Y_true: Any, scores: Any, mask: Any = None, *, k: int = 5, average: str | None = "mean") -> Average:
     r"""Compute the normalized discounted cumulative gain of the `k` highest-scored observed labels of a sample.
 
     .. math:: \frac{\sum_{r=1}^{k} [t_r \in P_i] / \log_2(r + 1)}{\sum_{r=1}^{\min(k, |P_i|)} 1 / \log_2(r + 1)}

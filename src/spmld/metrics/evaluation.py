@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
+from spmld._frames import DataFrame
 from spmld._io import need
 from spmld._table import TextTable
 from spmld.labels import Hierarchy, Labels, read_labels
@@ -50,7 +51,7 @@ class Evaluation(dict[str, float]):
         self.rows = tuple(rows)
         super().__init__({row.name: row.value for row in self.rows})
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """Return a pandas DataFrame with a row for each metric."""
         table = self._table()
         return need("pandas").DataFrame(table.rows, columns=table.columns).set_index("metric")

@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 
 from spmld._validation import check_scalar_integer
-from spmld.metrics._averaging import average_defined, average_entries, ratio
+from spmld.metrics._averaging import Average, average_defined, average_entries, ratio
 from spmld.metrics._inputs import Floats, Signs, read_probabilities, weigh
 
 
 def log_loss(
     Y_true: Any, probabilities: Any, mask: Any = None, *, entry_weight: Any = None, average: str | None = "mean"
-) -> Any:
+) -> Average:
     r"""Compute the logarithmic loss, averaged over the observed entries.
 
     .. math:: -y_{ij} \log p_{ij} - (1 - y_{ij}) \log (1 - p_{ij})
@@ -51,7 +51,7 @@ def _log_loss(signs: Signs, probabilities: Floats) -> Floats:
 
 def brier_score(
     Y_true: Any, probabilities: Any, mask: Any = None, *, entry_weight: Any = None, average: str | None = "mean"
-) -> Any:
+) -> Average:
     r"""Compute the squared error of the probabilities, averaged over the observed entries.
 
     The error is :math:`(y_{ij} - p_{ij})^2`. Values are in [0, 1]; lower is better. Samples or labels without an

@@ -1,4 +1,8 @@
-"""Cross-fitting: scores of each sample by a model that was not fitted on it."""
+"""Cross-fitting: scores of each sample by a model that was not fitted on it.
+
+`CrossFit` has the folds, which `folds.py` makes, and the map that runs their fits. It is used by `cross_fit_scores` and
+`nested_scores`, for `Samples`, and by `cross_fit` and `cross_val_predict`, for all that scikit-learn accepts.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

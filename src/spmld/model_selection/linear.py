@@ -3,6 +3,7 @@
 Noise rates, consensus and label frequencies are estimated from the out-of-fold scores of `LogisticModel`.
 """
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -10,11 +11,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
-from spmld._arrays import move, namespace, numpy_dtype, to_numpy
+from spmld._arrays import Array, move, namespace, numpy_dtype, to_numpy
 from spmld._threads import limit_threads, linear_algebra_threads, thread_map
 from spmld.core.initialization import label_means
 from spmld.core.linear_objective import Features, Penalty, label_laplacian
-from spmld.core.losses import LOSSES, Array, Loss
+from spmld.core.losses import LOSSES, Loss
 from spmld.core.newton import Minimum, newton_minimize
 from spmld.core.problem import Block, Problem
 from spmld.labels import Labels
@@ -41,7 +42,8 @@ def linear_problem(samples: Any, fit_intercept: bool, *, separate: bool = True) 
     observed = samples.n_observed / (n * l)
     few = separate and _few_for_single_labels(n, d, samples.n_values, observed, sp.issparse(samples.example))
     # Labels that are fitted in groups need no blocks of samples to bound the memory.
-    return samples.problem(fit_intercept, observed_only=few, max_rows=n if separate else None)
+    problem = samples.problem(fit_intercept, observed_only=few, block_rows=n if separate else None)
+    return replace(problem, blocks=problem.engine.sliced(problem.blocks))
 
 
 def _few_for_single_labels(n: int, d: int, n_values: int, observed_fraction: float, sparse: bool) -> bool:
@@ -86,7 +88,7 @@ def _can_be_learned(problem: Problem) -> NDArray[np.bool_]:
 
 def solve_linear(
     problem: Problem,
-    loss: Loss | tuple[Loss, ...],
+    loss: Loss,
     t: float,
     like: Any,
     *,
@@ -102,7 +104,7 @@ def solve_linear(
     intercepts = move(np.zeros(problem.n_labels, dtype=numpy_dtype(like)), like)
     if problem.fit_intercept:
         intercepts = label_means(problem, intercepts)
-        if (loss[0] if isinstance(loss, tuple) else loss).scores_are_log_odds:
+        if loss.scores_are_log_odds:
             intercepts = 2 * namespace(intercepts).atanh(MAX_MEAN * intercepts)
     B = initial_parameters(problem, intercepts, like, last)
     separate = label_graph_penalty == 0
@@ -158,7 +160,7 @@ class LogisticModel(BaseEstimator):
         self.intercept_ = to_numpy(result.B[-1, :])
         return self
 
-    def decision_function(self, X: Any) -> Any:
+    def decision_function(self, X: Any) -> Array:
         """Return the log-odds."""
         return X @ move(self.coef_.T, X) + move(self.intercept_, X)
 

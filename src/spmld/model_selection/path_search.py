@@ -82,16 +82,17 @@ class HeldOut:
 
     signs: NDArray[np.int8]
     loss: SampleLoss
+    max_samples: int = MAX_SCORED
 
     @property
     def step(self) -> int:
         """Distance of the samples."""
-        return spacing(len(self.signs), MAX_SCORED)
+        return spacing(len(self.signs), self.max_samples)
 
-    def mean(self, scores: NDArray[Any]) -> float:
-        """Return the mean loss of scores."""
-        losses = self.loss(Labels(self.signs[:: self.step], SIGNS), scores[:: self.step])
-        return float(np.nanmean(losses))
+    def mean(self, scores: NDArray[Any], tested: NDArray[np.intp] | None = None) -> float:
+        """Return the mean loss of scores, of all samples or of those that are tested."""
+        rows: Any = slice(None, None, self.step) if tested is None else tested[tested % self.step == 0]
+        return float(np.nanmean(self.loss(Labels(self.signs[rows], SIGNS), scores[rows])))
 
     def significant_increase(self, scores: NDArray[Any], others: NDArray[Any], tested: NDArray[np.intp]) -> float:
         """Return how much higher the mean loss of scores is than that of others on some samples.
@@ -145,6 +146,8 @@ def search_path(
     *,
     start: int = 0,
     record: Callable[[Params, float], bool] | None = None,
+    enters: Callable[[NDArray[Any]], bool] | None = None,
+    max_scored: int = MAX_SCORED,
 ) -> PathResult:
     """Return the setting with the lowest held-out loss, by hill climbing along a path.
 
@@ -170,6 +173,11 @@ def search_path(
     record : callable, optional
         Called with the parameters and the loss of each setting. If it returns True the search stops. The loss of a
         setting that was fitted to the first fold only is that of the best setting plus the difference on this fold.
+    enters : callable, optional
+        Called with the out-of-fold scores of the first fold of the setting `start`. If it returns False, nothing else
+        is fitted, and the result has no estimators.
+    max_scored : int, default=20_000
+        Maximum number of samples of the losses.
 
     Returns
     -------
@@ -198,25 +206,32 @@ def search_path(
     {'C': 1.0}
     """
     models = list(estimators)
-    held_out = HeldOut(samples.signs, loss)
+    held_out = HeldOut(samples.signs, loss, max_scored)
     every = held_out.step == 1
     scored = cross if every else cross.testing(np.arange(samples.shape[0]) % held_out.step == 0)
+    first = scored.part(slice(1))
     losses: dict[int, float] = {}
     best = PathResult({}, np.empty(0), np.inf, [])
     stopped = False
+
+    def lost_loss(scores: NDArray[Any]) -> float | None:
+        """Return the loss of a setting that loses the race on the first fold, otherwise None."""
+        tested = first.folds[0][1]
+        if best.estimators:
+            increase = held_out.significant_increase(scores, best.scores, tested)
+            return best.loss + increase if increase > 0 else None
+        return None if enters is None or enters(scores) else held_out.mean(scores, tested)
 
     def fit(params: Params) -> tuple[NDArray[Any] | None, float]:
         """Cross-fit a setting, and return its scores, or None if it loses the race on the first fold, and its loss."""
         for model in models:
             model.set_params(**params)
         fitted: list[Any] = []
-        if best.estimators and len(cross.folds) > 1:
-            first = scored.part(slice(1))
+        if (best.estimators or enters is not None) and len(cross.folds) > 1:
             fitted = fit_folds(first, models[:1], samples)
-            scores = out_of_fold_scores(first, fitted, samples)
-            increase = held_out.significant_increase(scores, best.scores, first.folds[0][1])
-            if increase > 0:
-                return None, best.loss + increase
+            lost = lost_loss(out_of_fold_scores(first, fitted, samples))
+            if lost is not None:
+                return None, lost
         rest = slice(len(fitted), None)
         fitted += fit_folds(cross.part(rest), models[rest], samples)
         scores = out_of_fold_scores(scored, fitted, samples)
@@ -227,24 +242,28 @@ def search_path(
         nonlocal best, stopped
         if stopped or not 0 <= index < len(path):
             return np.inf
-        params = path[index]
-        scores, losses[index] = fit(params)
+        scores, losses[index] = fit(path[index])
         if scores is not None and losses[index] < best.loss:
             # A later fit may change arrays of the estimators, from which all samples are scored at the end.
             keep = copy if every else deepcopy
-            best = PathResult(params, scores, losses[index], [keep(model) for model in models])
-        stopped = record is not None and record(params, losses[index])
+            best = PathResult(path[index], scores, losses[index], [keep(model) for model in models])
+        stopped = record is not None and record(path[index], losses[index])
         return losses[index]
 
     evaluate(start)
+    if not best.estimators:
+        return best
     for step in (1, -1):
         index = start
         while evaluate(index + step) < losses[index]:
             index += step
         if index != start:
             break
-    if every:
-        return best
+    return best if every else best._replace(scores=_scores_of_all(best.estimators, samples, cross))
+
+
+def _scores_of_all(estimators: Sequence[Any], samples: Samples, cross: CrossFit) -> NDArray[Any]:
+    """Return the out-of-fold scores of all samples by the fitted estimators of the folds."""
     labeled = [bool(samples.weights[train].any()) for train, _ in cross.folds]
-    fitted = [model if observed else None for model, observed in zip(best.estimators, labeled, strict=True)]
-    return best._replace(scores=out_of_fold_scores(cross, fitted, samples))
+    fitted = [model if observed else None for model, observed in zip(estimators, labeled, strict=True)]
+    return out_of_fold_scores(cross, fitted, samples)

@@ -11,6 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from spmld._arrays import (
+    Array,
+    Matrix,
     count_nonzero,
     in_precision,
     largest_value,
@@ -21,7 +23,7 @@ from spmld._arrays import (
     to_device,
     to_numpy,
 )
-from spmld.core.problem import Engine, Problem, make_problem
+from spmld.core.problem import Problem, make_problem
 from spmld.core.scaling import scale
 from spmld.labels import Labels
 from spmld.labels.encoding import observed_signs
@@ -79,7 +81,7 @@ class Samples:
         return self.labels.signs
 
     @property
-    def example(self) -> Any:
+    def example(self) -> Matrix:
         """An array without samples, with the features, the library, the format and the precision of X."""
         return self.X[:0]
 
@@ -150,7 +152,7 @@ class Samples:
         """Return the samples with the features of a fitted transformer, in the precision `dtype` if given."""
         return replace(self, X=in_precision(transformer.transform(self.X), dtype))
 
-    def sample_features(self, rows: NDArray[np.intp]) -> Any:
+    def sample_features(self, rows: NDArray[np.intp]) -> Matrix:
         """Return the features of some samples."""
         return self.X[rows]
 
@@ -169,8 +171,7 @@ class Samples:
         n_groups: int = 1,
         *,
         observed_only: bool = False,
-        max_rows: int | None = None,
-        engine: Engine | None = None,
+        **options: Any,
     ) -> Problem:
         """Return the problem to solve, with arrays of the type of the features; options as in `make_problem`.
 
@@ -187,13 +188,12 @@ class Samples:
             n_groups,
             dtype=X.dtype,
             fit_intercept=fit_intercept,
-            block_rows=max_rows,
             observed_only=observed_only and (isinstance(X, np.ndarray) or sp.issparse(X)),
-            engine=engine,
+            **options,
         )
 
 
-def move_weights(weights: NDArray[Any], X: Any) -> Any:
+def move_weights(weights: NDArray[Any], X: Any) -> Array:
     """Return entry weights in the library and precision of X; boolean weights stay boolean."""
     return move(weights if weights.dtype == bool else weights.astype(numpy_dtype(X), copy=False), X)
 

@@ -16,6 +16,9 @@ from scipy import stats
 
 _Floats = NDArray[np.float64]
 
+EQUAL = 1e-12
+"""Standard deviation, and mean, up to which differences are equal, and 0."""
+
 
 class Verdict(StrEnum):
     """Outcome of a test of a method against a reference.
@@ -115,8 +118,8 @@ def paired_t_test(
     mean = float(differences.mean())
     std = float(differences.std(ddof=1))
     # Rounding errors of equal differences have a standard deviation of about 1e-16, and an arbitrary t.
-    if std <= 1e-12 * max(1.0, abs(mean)):
-        p = 0.0 if abs(mean) > 1e-12 else 1.0
+    if std <= EQUAL * max(1.0, abs(mean)):
+        p = 0.0 if abs(mean) > EQUAL else 1.0
         effect = copysign(inf, mean) if p == 0 else 0.0
     else:
         factor = max(1 / n, test_train_ratio / (1 + test_train_ratio)) + test_train_ratio

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
-from spmld._arrays import features_to_numpy
+from spmld._arrays import Matrix, features_to_numpy
 from spmld._response import as_frame
 from spmld._table import TextTable
 from spmld.core.losses import logistic
@@ -227,7 +227,7 @@ def _open_pipeline(model: Any, X: Any, names: Sequence[str] | None) -> tuple[Any
     return model.steps[-1][1], first.transform(X), names
 
 
-def _read_features(model: Any, X: Any, n_features: int) -> Any:
+def _read_features(model: Any, X: Any, n_features: int) -> Matrix:
     """Return X as a matrix of finite numbers with the features of the model, or raise ValueError."""
     X = X if hasattr(X, "columns") else as_frame(model, features_to_numpy(X))
     X = validate_data(model, X, accept_sparse="csr", dtype=np.float64, reset=False)

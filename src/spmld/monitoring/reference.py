@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from spmld._arrays import CACHE, features_to_numpy, row_slices
+from spmld._arrays import CACHE, Matrix, features_to_numpy, row_slices
 from spmld.labels import read_labels
 from spmld.noise import PooledCalibration
 from spmld.noise.calibration import has_both_classes
@@ -125,7 +125,7 @@ def make_reference(X: Any, Y: Any, *, coef: Any, held_out: NDArray[np.bool_]) ->
     )
 
 
-def _largest(W: _Floats) -> Any:
+def _largest(W: _Floats) -> Matrix:
     """Return the weights as a sparse matrix, without those that are not among the largest ones of their label."""
     if len(W) > MAX_WEIGHTS:
         limit = np.partition(np.abs(W), -MAX_WEIGHTS, axis=0)[-MAX_WEIGHTS]
@@ -143,7 +143,7 @@ def _linear_scores(X: Any, weights: Any, offsets: _Floats) -> _Floats:
     return (_product(X, weights) + offsets).astype(np.float32).astype(float)
 
 
-def append_zeros(X: Any) -> Any:
+def append_zeros(X: Any) -> Matrix:
     """Return the features and, as the last column, how many of those of a sample are zero.
 
     A category, or a word, that is not in the training data has no feature of its own.

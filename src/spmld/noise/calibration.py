@@ -16,10 +16,12 @@ _Signs = NDArray[np.int8]
 
 N_ROUNDS = 3
 """Number of alternations of the lines of the labels and their distribution."""
-N_EM_STEPS = 200
-"""Number of steps of the EM algorithm in each of them, which are fast."""
-EM_TOLERANCE = 1e-3
-"""Relative change of the variances at which it stops."""
+MAX_PRIOR_STEPS = 100
+"""Maximum number of steps for the variances in each of them."""
+PRIOR_TOLERANCE = 1e-3
+"""Relative change of the variances at which they stop."""
+_NEGLIGIBLE = 1e-12
+"""Information that is negligible, and the least variance."""
 MAX_STEPS = 100
 """Maximum number of Newton steps."""
 MAX_LINE_HALVINGS = 30
@@ -247,21 +249,26 @@ def _fit_lines(entries: _Entries, n_labels: int, shift: float) -> tuple[_Floats,
 def _fit_prior(lines: _Floats, prior: _Prior, gradient: _Floats, hessian: _Floats) -> _Prior:
     """Return the distribution of the lines, from a quadratic approximation of the loss of each label.
 
-    The mean is the generalized least-squares estimate, the variances are those of the EM algorithm.
+    The mean is the generalized least-squares estimate. The variances are fixed points of the marginal likelihood: the
+    sum of squared effects divided by the effective number of labels that determine them (MacKay 1992).
     """
     mean, precision = prior
     linear = (hessian @ lines[:, :, None])[:, :, 0] - gradient
-    for _ in range(N_EM_STEPS):
+    identity = np.eye(2)
+    for _ in range(MAX_PRIOR_STEPS):
         covariance = np.linalg.inv(hessian + np.diag(precision))
-        shrunk = hessian @ covariance
-        information = (hessian - shrunk @ hessian).sum(axis=0)
-        score = (linear - (shrunk @ linear[:, :, None])[:, :, 0]).sum(axis=0)
-        mean = np.linalg.lstsq(information, score, rcond=None)[0]
-        effects = (covariance @ (linear + precision * mean)[:, :, None])[:, :, 0] - mean
-        variance = (effects**2 + np.diagonal(covariance, axis1=1, axis2=2)).mean(axis=0)
-        converged = np.allclose(precision * variance, 1, rtol=0, atol=EM_TOLERANCE)
-        precision = 1 / variance
-        if converged:
+        determined = identity - covariance * precision
+        estimates = (covariance @ linear[:, :, None])[:, :, 0]
+        # The mean does not move where no label has information.
+        mean = np.linalg.solve(
+            determined.sum(axis=0) + _NEGLIGIBLE * identity, estimates.sum(axis=0) + _NEGLIGIBLE * mean
+        )
+        effects = estimates + covariance @ (precision * mean) - mean
+        n_effective = np.diagonal(determined.sum(axis=0))
+        variance = ((effects**2).sum(axis=0) + _NEGLIGIBLE / precision) / (n_effective + _NEGLIGIBLE)
+        change = np.abs(precision * variance - 1) * (n_effective > PRIOR_TOLERANCE)  # no effect is left otherwise
+        precision = 1 / np.maximum(variance, _NEGLIGIBLE)
+        if change.max() < PRIOR_TOLERANCE:
             break
     return _Prior(mean, precision)
 

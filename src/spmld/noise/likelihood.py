@@ -12,8 +12,8 @@ probability levels off at the floor :math:`\alpha_j`; as they increase, at the c
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from spmld._arrays import namespace
-from spmld.core.losses import LOSSES, TINY, Array, Loss, logistic, softplus
+from spmld._arrays import Array, namespace
+from spmld.core.losses import LOSSES, TINY, Loss, logistic, softplus
 
 
 class NoiseRates(NamedTuple):
@@ -79,7 +79,7 @@ class NoiseRates(NamedTuple):
         """
         return (observed - self.alpha) / (1 - self.alpha - self.beta)
 
-    def rows(self, keep: Array) -> "NoiseRates":
+    def rows(self, keep: Array | slice) -> "NoiseRates":
         """Return the rates of some samples, if they depend on the sample."""
         return NoiseRates(*(rate[keep, :] if rate.ndim == 2 else rate for rate in self))
 
@@ -110,6 +110,10 @@ class NoisyLogistic(Loss):
     alpha: Array
     beta: Array
     scores_are_log_odds = True
+
+    def rows(self, keep: slice) -> "NoisyLogistic":
+        """Return the loss of some samples."""
+        return NoisyLogistic(*NoiseRates(self.alpha, self.beta).rows(keep))
 
     def columns(self, keep: Array | slice) -> "NoisyLogistic":
         """Return the loss of some labels."""

@@ -1,9 +1,35 @@
-"""Groups of entries as columns, which pacing rules weight independently."""
+"""Groups of entries, and their losses as columns, which pacing rules weight independently."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from spmld._arrays import to_numpy
+from spmld.labels import Labels
+
+
+def entry_groups(groups: str, labels: Labels, pacing_groups: Any = None) -> tuple[NDArray[np.int64], int]:
+    """Return the group of each entry, -1 for missing labels, and the number of groups."""
+    n, l = labels.signs.shape
+    if pacing_groups is not None:
+        index = np.broadcast_to(_group_indices(pacing_groups, n, l), (n, l))
+    elif groups == "label_polarity":
+        return polarity_index(labels.signs), 2 * l
+    else:
+        index = np.broadcast_to(np.arange(l) if groups == "label" else 0, (n, l))
+    return np.where(labels.observed, index, -1), int(index.max()) + 1
+
+
+def _group_indices(groups: Any, n: int, l: int) -> NDArray[np.int64]:
+    """Return the indices of user-defined groups, of shape (n, 1) or (n, l)."""
+    values = np.asarray(to_numpy(groups))
+    if values.shape not in ((n,), (n, l)):
+        raise ValueError(f"pacing_groups must have shape {(n,)} or {(n, l)}, got {values.shape}")
+    try:
+        return np.unique(values, return_inverse=True)[1].reshape(n, -1)
+    except TypeError as error:
+        raise ValueError(f"pacing_groups must contain values of one type: {error}") from None
 
 
 def group_positions(index: NDArray[np.int64], count: int) -> NDArray[np.int64]:

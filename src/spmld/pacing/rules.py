@@ -1,21 +1,18 @@
 """Pacing rules: weights as functions of losses, the penalties that they minimize, and losses that are not in memory."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from math import log
 from numbers import Real
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from spmld._arrays import namespace, to_numpy
+from spmld._arrays import Array, namespace, to_numpy
 from spmld._validation import HasMethods, Interval, Validated
-from spmld.core.columns import Columns, find_level, norms, per_column, slack_below
+from spmld.core.bisection import Columns, find_level, norms, per_column, slack_below
 from spmld.core.latent_solver import PacedWeights
-from spmld.core.losses import Array
-from spmld.core.problem import Engine, split_rows
 from spmld.pacing.schedules import QuantileSchedule, Schedule
 
 
@@ -46,6 +43,9 @@ class PacingRule(Validated, ABC):
     array([1., 1., 0.])
     """
 
+    on_blocks: ClassVar[bool] = False
+    """Whether a class, but not its subclasses, can weight losses in row blocks: see `_weigh_blocks`."""
+
     schedule: Annotated[Any, HasMethods(["parameters", "has_ended"])] | None = None
 
     def default_schedule(self) -> Schedule:
@@ -56,11 +56,6 @@ class PacingRule(Validated, ABC):
     def active_schedule(self) -> Schedule:
         """The schedule in use: `schedule`, or the default one if it is None."""
         return self.schedule if self.schedule is not None else self.default_schedule()
-
-    def _validate_params(self) -> None:
-        super()._validate_params()
-        if hasattr(self.active_schedule, "_validate_params"):
-            self.active_schedule._validate_params()
 
     @abstractmethod
     def weights(self, losses: Array, threshold: Any, diversity: Any = 0.0) -> Array:
@@ -124,6 +119,25 @@ class PacingRule(Validated, ABC):
         penalty = self.penalty(xp.where(xp.isnan(losses), xp.nan, weights), threshold, diversity)
         return self._paced(iteration, weights, penalty, threshold, diversity)
 
+    def _update_blocks(self, iteration: int, losses: Columns) -> PacedWeights:
+        """Return the self-paced weights of an iteration in row blocks.
+
+        Rules and schedules that do not declare `on_blocks` get the losses as one array.
+        """
+        schedule = self.active_schedule
+        if losses.engine.in_memory or not all(vars(type(part)).get("on_blocks") for part in (self, schedule)):
+            paced = self.update(iteration, losses.array())
+            return paced._replace(weights=losses.split(paced.weights))
+        parameters = schedule.parameters(iteration, losses)
+        threshold, diversity = (per_column(value, losses.zeros) for value in parameters)
+        weights, penalty = self._weigh_blocks(losses, threshold, diversity)
+        return self._paced(iteration, weights.blocks, penalty, threshold, diversity)
+
+    def _weigh_blocks(self, losses: Columns, threshold: Array, diversity: Array) -> tuple[Columns, Any]:
+        """Return the weights in row blocks and their penalty, if each weight depends on its loss only."""
+        weights = losses.map(self.weights, threshold)
+        return weights, weights.engine.sum(partial(self.penalty, threshold=threshold), weights.blocks)
+
     def _paced(self, iteration: int, weights: Any, penalty: Any, threshold: Any, diversity: Any) -> PacedWeights:
         """Return weights and penalty with the entries of the history."""
         record = {"threshold": float(np.mean(to_numpy(threshold))), "diversity": float(np.mean(to_numpy(diversity)))}
@@ -140,6 +154,8 @@ class HardPacing(PacingRule):
     >>> HardPacing().weights(np.array([[0.1], [0.3], [0.9]]), 0.5).ravel()
     array([1., 1., 0.])
     """
+
+    on_blocks: ClassVar[bool] = True
 
     def weights(self, losses: Array, threshold: Any, diversity: Any = 0.0) -> Array:
         """Return 1 for losses below the threshold, else 0."""
@@ -160,6 +176,8 @@ class LinearPacing(PacingRule):
     >>> LinearPacing().weights(np.array([[0.1], [0.3], [0.9]]), 0.5).ravel().round(2)
     array([0.8, 0.4, 0. ])
     """
+
+    on_blocks: ClassVar[bool] = True
 
     def weights(self, losses: Array, threshold: Any, diversity: Any = 0.0) -> Array:
         """Return ``1 - L / threshold`` below the threshold, else 0."""
@@ -192,6 +210,7 @@ class LogarithmicPacing(PacingRule):
     array([0.55, 0.19, 0.  ])
     """
 
+    on_blocks: ClassVar[bool] = True
     softness: Annotated[float, Interval(Real, 0, 1, closed="neither")] = 0.1
 
     def weights(self, losses: Array, threshold: Any, diversity: Any = 0.0) -> Array:
@@ -223,6 +242,8 @@ class GroupSparsePacing(HardPacing):
     array([1.   , 0.894, 0.   ])
     """
 
+    on_blocks: ClassVar[bool] = True
+
     def weights(self, losses: Array, threshold: Any, diversity: Any = 0.0) -> Array:
         """Return `exact_weights`, group by group."""
         return exact_weights(losses, threshold, diversity)
@@ -230,6 +251,12 @@ class GroupSparsePacing(HardPacing):
     def penalty(self, weights: Array, threshold: Any, diversity: Any = 0.0) -> Array:
         """Return ``-threshold sum p + diversity |p|_2``."""
         return super().penalty(weights, threshold) + norm_penalty(Columns.of(weights), diversity)
+
+    def _weigh_blocks(self, losses: Columns, threshold: Array, diversity: Array) -> tuple[Columns, Any]:
+        slack = losses.map(slack_below, threshold)
+        weights = slack.map(at_level, find_level(slack, diversity))
+        penalty = weights.engine.sum(partial(super().penalty, threshold=threshold), weights.blocks)
+        return weights, penalty + norm_penalty(weights, diversity)
 
 
 class DiversePacing(HardPacing):
@@ -338,42 +365,3 @@ def _sum_times(threshold: Any, values: Array) -> Array:
     threshold = per_column(threshold, values)
     finite = xp.where(xp.isfinite(threshold), threshold, 0)
     return xp.sum(finite * xp.where(xp.isnan(values), 0, values))
-
-
-def check_blocks(rule: PacingRule) -> None:
-    """Raise ValueError unless the rule and its schedule are those of the library: others require losses in memory."""
-    schedule = rule.active_schedule
-    for owner, method in ((rule, rule.weights), (rule, rule.penalty), (schedule, schedule.parameters)):
-        if not method.__module__.startswith("spmld."):
-            raise ValueError(
-                f"{type(owner).__name__} requires losses in memory, but X is not in memory; load X and y "
-                "into memory, or use a rule and a schedule of spmld.pacing"
-            )
-
-
-def update_blocks(
-    rule: PacingRule, engine: Engine, zeros: Array, iteration: int, losses: Sequence[Any]
-) -> PacedWeights:
-    """Return the self-paced weights of an iteration in row blocks. `zeros` has a zero for each column of the losses."""
-    columns = Columns(losses, zeros, engine)
-    threshold, diversity = (per_column(value, zeros) for value in rule.active_schedule.parameters(iteration, columns))
-    weights = _weights(rule, columns, threshold, diversity)
-    penalty = engine.sum(partial(rule.penalty, threshold=threshold), weights.blocks)
-    if isinstance(rule, GroupSparsePacing):
-        penalty = penalty + norm_penalty(weights, diversity)
-    if isinstance(rule, DiversePacing):
-        penalty = penalty - norm_penalty(weights, diversity)
-    return rule._paced(iteration, weights.blocks, penalty, threshold, diversity)
-
-
-def _weights(rule: PacingRule, losses: Columns, threshold: Array, diversity: Array) -> Columns:
-    if isinstance(rule, GroupSparsePacing):
-        slack = losses.map(slack_below, threshold)
-        return slack.map(at_level, find_level(slack, diversity))
-    if isinstance(rule, DiversePacing):  # ranks require all losses
-        blocks = losses.engine.gather(losses.blocks)
-        weights = rule.weights(namespace(losses.zeros).concat(blocks), threshold, diversity)
-        parts = split_rows(weights, [block.shape[0] for block in blocks])
-        # The weights go to where the losses are.
-        return replace(losses, blocks=losses.engine.map(lambda _, part: part, losses.blocks, parts))
-    return losses.map(rule.weights, threshold)

@@ -3,14 +3,13 @@
 from dataclasses import dataclass
 from math import inf
 from numbers import Real
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from spmld._arrays import namespace
+from spmld._arrays import Array, namespace
 from spmld._validation import FRACTION, Fraction, Interval, NonNegative, Positive, PositiveInt, Rate, Validated
-from spmld.core.columns import Columns, find_quantiles, norms, per_column, slack_below
-from spmld.core.losses import Array
+from spmld.core.bisection import Columns, find_quantiles, norms, per_column, slack_below
 
 MIN_THRESHOLD = 1e-30
 """Offset that keeps thresholds above losses of 0."""
@@ -40,6 +39,7 @@ class GeometricSchedule(Validated):
     (0.225..., 0.5)
     """
 
+    on_blocks: ClassVar[bool] = True
     threshold: Positive = 1e-4
     growth: Annotated[float, Interval(Real, 1, None, closed="left")] = 1.3
     diversity: NonNegative = 1.0
@@ -92,14 +92,14 @@ class QuantileSchedule(Validated):
     (0.75, 0.6)
     """
 
+    on_blocks: ClassVar[bool] = True
     start: Any = 0.5
     stop: Any = 1.0
     n_iter: PositiveInt = 4
     diversity: Rate = 0.0
     common: bool = False
 
-    def _validate_params(self) -> None:
-        super()._validate_params()
+    def _check_parameters(self) -> None:
         for name in ("start", "stop"):
             values = np.atleast_1d(getattr(self, name))
             if not len(values) or not all(map(FRACTION.is_satisfied_by, values)):

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spmld._frames import Series
 from spmld._io import need
+from spmld._validation import plural
 from spmld.labels.words import clean_spelling
+from spmld.tables.errors import TableProblem
 from spmld.tables.numbers import NESTED, NumberFormat, NumberTexts, is_missing_word
-from spmld.tables.problems import TableProblem
 
 if TYPE_CHECKING:
     from spmld.tables.table_encoder import TableEncoder
@@ -111,11 +113,16 @@ def duplicated_rows(frame: Any) -> NDArray[np.bool_]:
     array([False, False,  True])
     """
     pandas = need("pandas")
-    columns = {name: column.astype(str) if is_nested(column) else column for name, column in frame.items()}
+    columns = {name: column.map(_as_key) if is_nested(column) else column for name, column in frame.items()}
     return pandas.util.hash_pandas_object(pandas.DataFrame(columns), index=False).duplicated().to_numpy()
 
 
-def without_missing_words(values: Any) -> Any:
+def _as_key(value: Any) -> str | bytes:
+    """Return a list or another container as text or, for speed, an array as its bytes."""
+    return value.tobytes() if isinstance(value, np.ndarray) else str(value)
+
+
+def without_missing_words(values: Any) -> Series:
     """Return the values that are not missing, nor words for it such as "unknown"."""
     if is_typed(values):
         return values
@@ -155,7 +162,7 @@ def _text_kind(texts: Any, name: str, n_samples: int) -> str:
     return "text" if n_words >= MIN_WORDS and n_unique > MIN_DISTINCT * len(texts) else "category"
 
 
-def to_numbers(column: Any, form: NumberFormat | None = None, *, decimal: str | None = None) -> Any:
+def to_numbers(column: Any, form: NumberFormat | None = None, *, decimal: str | None = None) -> Series:
     """Return a column as floats, NaN where it is missing, infinite or not a number.
 
     Text is read in a format of `spmld.tables.numbers`, by default the one of the column itself.
@@ -176,7 +183,7 @@ def to_numbers(column: Any, form: NumberFormat | None = None, *, decimal: str | 
     return need("pandas").Series(np.where(np.isfinite(numbers), numbers, np.nan), index=column.index, name=column.name)
 
 
-def to_categories(column: Any) -> Any:
+def to_categories(column: Any) -> Series:
     """Return a column as text without surrounding spaces; missing values are a category of their own, "missing".
 
     Whole numbers are written without decimals, since a column of them has decimals only if another value is missing.
@@ -226,6 +233,8 @@ def describe_column(name: str, kind: str, encoder: "TableEncoder | None" = None)
         details += [f"unit {form.unit}"] if form.unit else []
     elif kind == "date" and encoder is not None:
         details = [describe_format(form) for form in encoder.date_formats_[name][0]]
+    elif kind == "vectors" and encoder is not None:
+        details = [plural(encoder.vector_sizes_[name], "number")]
     return f"{kind} ({', '.join(details)})" if details else kind
 
 
@@ -261,19 +270,19 @@ def as_missing(problems: list[TableProblem]) -> list[TableProblem]:
     return [replace(problem, text=f"{problem.text}; they are treated as missing") for problem in problems]
 
 
-def to_dates(column: Any, forms: Sequence[str]) -> Any:
+def to_dates(column: Any, forms: Sequence[str]) -> Series:
     """Return a column as dates without time zone, NaT where it has none of the formats. Spaces around are ignored."""
     return _parse(_clean(column), forms)
 
 
-def _clean(column: Any) -> Any:
+def _clean(column: Any) -> Series:
     """Return a column whose texts have no surrounding spaces or invisible characters."""
     if getattr(column.dtype, "kind", "O") in "iufM":
         return column
     return column.map(lambda value: clean_spelling(value) if isinstance(value, str) else value)
 
 
-def _parse(column: Any, forms: Sequence[str]) -> Any:
+def _parse(column: Any, forms: Sequence[str]) -> Series:
     """Return a column of clean texts as dates."""
     pandas = need("pandas")
     if getattr(column.dtype, "kind", "O") in "iuf":

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from spmld._io import need
+from spmld.tables.errors import TableProblem, TableWarning
 from spmld.tables.numbers import is_missing_word, parse_number
-from spmld.tables.problems import TableProblem, TableWarning
 
 CSV_SEPARATORS = (",", ";", "\t", "|")
 """Separators of CSV files to choose from."""

@@ -22,8 +22,8 @@ from spmld.labels.tags import (
 )
 from spmld.labels.words import WORDS, clean_spelling, fold_spelling, fold_words, parse_float, word_to_number
 from spmld.tables.columns import column_kind
+from spmld.tables.errors import TableProblem
 from spmld.tables.numbers import NESTED
-from spmld.tables.problems import TableProblem
 
 if TYPE_CHECKING:
     from spmld.tables.roles import TableRoles

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from spmld._frames import Series
 from spmld.labels.words import MISSING_WORDS, NEGATIVE_WORDS, POSITIVE_WORDS, clean_spelling, fold_spelling
-from spmld.tables.problems import TableProblem
+from spmld.tables.errors import TableProblem
 
 MISSING = MISSING_WORDS | {
     *("-", "--", "---", "\u2013", "\u2014", ".", "..", "...", "n.a.", "n/d", "nd", "nil"),
@@ -173,7 +174,7 @@ class NumberTexts:
         plausible = decimal or self.shown or _plausible_decimal(numbers, unclear)
         self.format = NumberFormat(plausible, max(units, key=lambda unit: units[unit], default=""), are_words)
 
-    def values(self, form: NumberFormat) -> Any:
+    def values(self, form: NumberFormat) -> Series:
         """Return the numbers in a format as a Series, NaN where a value is missing or not a number.
 
         The decimal separator that the values themselves show takes precedence over that of the format, which may be

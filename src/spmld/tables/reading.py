@@ -9,16 +9,17 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from spmld._frames import DataFrame, Series
 from spmld._io import StrPath, need, reading
 from spmld._validation import did_you_mean, list_names, plural
 from spmld.tables.csv_files import csv_blocks, open_text, warn_of_repeated
-from spmld.tables.problems import TableProblem, TableWarning
+from spmld.tables.errors import TableProblem, TableWarning
 
 BLOCK_ROWS = 20_000
 """Number of rows of a block."""
 
 
-def read_table(path: StrPath, *, format: str | None = None, **options: Any) -> Any:
+def read_table(path: StrPath, *, format: str | None = None, **options: Any) -> DataFrame:
     r"""Read a table as a DataFrame, with its columns unchanged.
 
     Parameters
@@ -116,7 +117,7 @@ def table_format(path: StrPath, format: str | None = None) -> str | None:
     return TABLE_EXTENSIONS.get(".".join(extensions)) or TABLE_EXTENSIONS.get(extensions[-1] if extensions else "")
 
 
-def with_clean_names(frame: Any) -> Any:
+def with_clean_names(frame: Any) -> DataFrame:
     """Return a table whose column names have no space around them, or raise ValueError if they cannot be used."""
     frame = frame.set_axis([str(column).strip() for column in frame.columns], axis=1)
     if damaged := [name for name in frame.columns if "\0" in name]:  # NumPy would cut these names
@@ -126,7 +127,7 @@ def with_clean_names(frame: Any) -> Any:
     return frame
 
 
-def _without_blank_rows(frame: Any) -> Any:
+def _without_blank_rows(frame: Any) -> DataFrame:
     """Return a table without the rows that have no value, with a note about them."""
     blank = frame.isna().all(axis=1)
     n_blank = int(blank.sum())
@@ -203,7 +204,7 @@ def _read_parquet(file: Path, n_rows: int | None) -> Iterator[Any]:
             yield frame.apply(_decode) if "binary" in map(str, batch.schema.types) else frame
 
 
-def _decode(column: Any) -> Any:
+def _decode(column: Any) -> Series:
     """Return a column whose bytes are text."""
     try:
         return column.map(lambda value: value.decode() if isinstance(value, bytes) else value)

@@ -15,6 +15,7 @@ from spmld._validation import check_choice, list_names
 from spmld.labels.tags import EmptyIs, Separator, TagCase, Untagged
 from spmld.labels.words import LabelWords, fold_spelling, label_words
 from spmld.tables.columns import FIRST_VALUES, is_nested, is_typed, without_missing_words
+from spmld.tables.errors import LIST_OPTIONS, TableProblem, absent_columns
 from spmld.tables.label_columns import (
     LabelColumns,
     ambiguous_numbers,
@@ -23,10 +24,9 @@ from spmld.tables.label_columns import (
     read_label_column,
     read_tag_column,
 )
-from spmld.tables.problems import LIST_OPTIONS, TableProblem, absent_columns
 
 PREFIX = "label_"
-COLUMN_KINDS = ("text", "number", "category", "date")
+COLUMN_KINDS = ("text", "number", "category", "date", "vectors")
 COLUMN_LISTS = ("labels", *COLUMN_KINDS, "drop", "keep")
 """Roles that several columns may have."""
 
@@ -70,8 +70,10 @@ class TableRoles:
         Its features are those of its first row.
     trusted : str, optional
         Column with 1 or yes for each sample whose labels are verified. It is not a feature.
-    text, number, category, date : sequence of str, default=()
-        Columns of these kinds. The kinds of the other features are detected.
+    text, number, category, date, vectors : sequence of str, default=()
+        Columns of these kinds. The kinds of the other features are detected, except vectors: lists of numbers.
+    embed : str, optional
+        Model whose embeddings of text columns are features, too; see `TextEmbedder`.
     drop : sequence of str, default=()
         Columns to ignore.
     keep : sequence of str, default=()
@@ -112,6 +114,8 @@ class TableRoles:
     number: Sequence[str] = ()
     category: Sequence[str] = ()
     date: Sequence[str] = ()
+    vectors: Sequence[str] = ()
+    embed: str | None = None
     drop: Sequence[str] = ()
     keep: Sequence[str] = ()
     day_first: bool = False

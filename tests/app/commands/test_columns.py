@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from spmld.metrics import macro_auc
+from spmld.tables.reading import BLOCK_ROWS
 from tests.app.commands.songs import run
 
 RNG = np.random.default_rng(0)
@@ -122,18 +123,18 @@ def test_a_model_of_unchanged_numbers_reads_text_or_refuses_it(cli):
 
 
 def test_unreadable_values_are_counted_over_the_blocks_of_a_file(cli, monkeypatch, capsys):
-    from spmld.app.commands import main, matching
+    from spmld.app.commands import main
 
     table(tempo=TEMPO).to_csv(cli.folder / "songs.csv", index=False)
     cli("fit", "songs.csv", *FIT)
-    table(tempo=["fast" if i % 10 == 0 else str(v) for i, v in enumerate(TEMPO)]).to_csv(cli.folder / "new.csv")
-    monkeypatch.setattr(matching, "BLOCK_ROWS", 20)
+    new = table(tempo=["fast" if i % 10 == 0 else str(v) for i, v in enumerate(TEMPO)])
+    pd.concat([new] * 126).to_csv(cli.folder / "new.csv")  # 20,160 rows, in two blocks
     monkeypatch.chdir(cli.folder)
     with pytest.raises(SystemExit):
         main(["predict", "model.skops", "new.csv", "-o", "out.csv", "--force"])
     lines = [line for line in capsys.readouterr().err.splitlines() if "tempo" in line]
     assert lines == [
-        "spmld: note: 16 values of column 'tempo' cannot be read as numbers, such as 'fast'; they are treated as "
+        "spmld: note: 2016 values of column 'tempo' cannot be read as numbers, such as 'fast'; they are treated as "
         "missing (--strict)"
     ]
 
@@ -221,21 +222,22 @@ def test_a_model_of_unchanged_numbers_has_no_values_for_absent_columns(cli):
 
 
 def test_columns_are_unreadable_if_no_value_of_the_first_block_can_be_read(cli, monkeypatch, capsys):
-    from spmld.app.commands import main, matching
+    from spmld.app.commands import main
 
     table(tempo=TEMPO).to_csv(cli.folder / "songs.csv", index=False)
     cli("fit", "songs.csv", *FIT)
-    monkeypatch.setattr(matching, "BLOCK_ROWS", 100)
     monkeypatch.chdir(cli.folder)
-    tempo = list(map(str, TEMPO))
-    for values, status in (([*tempo[:100], *["fast"] * 60], 0), ([*["fast"] * 100, *tempo[100:]], 2)):
-        table(tempo=values).to_csv("new.csv")
+    new = pd.concat([table(tempo=TEMPO.astype(str))] * 126, ignore_index=True)  # 20,160 rows, in two blocks
+    for unreadable, status in ((new.index >= BLOCK_ROWS, 0), (new.index < BLOCK_ROWS, 2)):
+        new.assign(tempo=new["tempo"].mask(unreadable, "fast")).to_csv("new.csv")
         with pytest.raises(SystemExit) as exit:
             main(["predict", "model.skops", "new.csv", "-o", "out.csv", "--force"])
         assert exit.value.code == status
     first, second = [line for line in capsys.readouterr().err.splitlines() if "tempo" in line]
-    assert first.startswith("spmld: note: 60 of 60 values of column 'tempo' cannot be read as numbers, such as 'fast'")
-    assert second.startswith("spmld: new.csv: 100 of 100 values of column 'tempo' cannot be read as numbers")
+    assert first.startswith(
+        "spmld: note: 160 of 160 values of column 'tempo' cannot be read as numbers, such as 'fast'"
+    )
+    assert second.startswith("spmld: new.csv: 20000 of 20000 values of column 'tempo' cannot be read as numbers")
 
 
 def test_a_copy_of_a_label_is_an_error_that_keep_accepts(cli):

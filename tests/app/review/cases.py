@@ -10,7 +10,7 @@ import numpy as np
 from spmld.app.review import AnnotationStore, ReviewServer, ReviewSession, make_queue
 from spmld.app.review.editable_tables import CsvTable
 from spmld.app.review.evidence import Evidence
-from spmld.app.review.samples import TableSamples
+from spmld.app.review.table_samples import TableSamples
 from spmld.audit import LabelIssues
 
 EVIL = "<script>document.title = 'taken'</script><img src=https://example.org/x onerror=\"document.title='taken'\">"

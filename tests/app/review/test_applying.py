@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from spmld.app.commands.review_data import label_form
 from spmld.app.review import Annotation, apply_annotations, open_table
 from spmld.app.review.editable_tables import CsvTable
-from spmld.app.review.samples import TableSamples, sample_keys
+from spmld.app.review.table_samples import TableSamples, sample_keys
 from spmld.tables import TableRoles
 from spmld.tables.roles import find_label_columns
 

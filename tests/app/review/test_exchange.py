@@ -7,7 +7,7 @@ import pytest
 from spmld.app.review import Annotation, AnnotationStore, export_entries, read_annotations
 from spmld.app.review.annotations import match_annotations, resolve
 from spmld.app.review.editable_tables import CsvTable
-from spmld.app.review.samples import TableSamples
+from spmld.app.review.table_samples import TableSamples
 from tests.app.review.cases import EVIL, make_session
 
 

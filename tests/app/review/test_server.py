@@ -12,7 +12,7 @@ import pytest
 from spmld.app.review import AnnotationStore, ReviewServer
 from spmld.app.review.annotations import resolve
 from spmld.app.review.editable_tables import CsvTable, JsonTable
-from spmld.app.review.samples import TableSamples
+from spmld.app.review.table_samples import TableSamples
 from tests.app.review.cases import EVIL, make_session, send, serve
 
 

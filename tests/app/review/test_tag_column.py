@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from spmld.app.review import Annotation, apply_annotations, open_table
 from spmld.app.review.applying import LabelFields, TagColumn
 from spmld.app.review.editable_tables import CsvTable, JsonTable
-from spmld.app.review.samples import TableSamples
+from spmld.app.review.table_samples import TableSamples
 from spmld.labels import read_tags
 
 TAGS = ["calm", "folk song", "rock", "sad"]

@@ -42,6 +42,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "MaskedRidge": {"alpha": (0.01, 1000.0, "log")},
     "MaskedBoosting": {"n_estimators": (50, 800, "log"), "max_depth": (2, 12), "learning_rate": (0.03, 0.3, "log")},
     "MaskedForest": {"min_samples_leaf": (1, 20, "log"), "max_features": (0.05, 1.0, "log")},
+    "LabelBoosting": {"n_estimators": (50, 400, "log"), "max_leaf_nodes": (4, 32), "learning_rate": (0.03, 0.3, "log")},
     "PerLabelClassifier": {},
     "SelfPacedClassifier": {"groups": ["label_polarity", "label", "all"]},
     "LabelPrior": {"smoothing": (0.1, 10.0, "log")},

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
 
 from spmld._io import need
 from spmld._validation import plural
@@ -20,8 +21,8 @@ from spmld.datasets.hierarchies import resolve_contradictions
 from spmld.estimators.model_parts import encoder_of
 from spmld.export import ModelInfo, load, model_info
 from spmld.tables import TableEncoder, TableError, TableRoles
+from spmld.tables.errors import TableProblem, absent_columns
 from spmld.tables.label_columns import read_label_column
-from spmld.tables.problems import TableProblem, absent_columns
 from spmld.tables.reading import BLOCK_ROWS
 from spmld.tables.roles import find_label_columns, read_label_columns
 
@@ -63,23 +64,28 @@ class MatchedData:
 def open_model(path: str, trusted_types: tuple[str, ...] = (), source: Source | None = None) -> tuple[Any, ModelInfo]:
     """Return the model in a file, and the description of it.
 
-    The encoder of the model has the options --strict, --decimal and --allow-missing of the source. The features in the
-    description do not include columns that the encoder drops.
+    The encoder of the model has the options --strict, --decimal, --embed and --allow-missing of the source. The
+    features in the description do not include columns that the encoder drops.
     """
     if source is not None and source.hierarchy is not None:
         raise ValueError(f"--hierarchy {source.hierarchy} cannot be combined with {path}, which has the one of its fit")
     model = load(path, trusted=trusted_types)
     info = model_info(path)
     if source is not None:
-        options = {name: source.options[name] for name in ("strict", "decimal") if name in source.options}
+        options = {name: source.options[name] for name in ("strict", "decimal", "embed") if name in source.options}
         set_encoder(model, allow_missing=source.allow_missing, **options)
     encoder = encoder_of(model)
     if isinstance(encoder, ColumnTransformer) and info.feature_names is not None:
-        indices = encoder._transformer_to_input_indices
-        used = {i for name, step, _ in encoder.transformers_ if str(step) != "drop" for i in indices.get(name, ())}
-        names = [str(name) for i, name in enumerate(encoder.feature_names_in_) if i in used]
-        info = replace(info, feature_names=names)
+        info = replace(info, feature_names=used_columns(encoder))
     return model, info
+
+
+def used_columns(encoder: ColumnTransformer) -> list[str]:
+    """Return the names of the columns that a fitted encoder does not drop."""
+    names = need("pandas").DataFrame(columns=encoder.feature_names_in_)
+    selected = [[part] if np.isscalar(part) else part for _, step, part in encoder.transformers_ if str(step) != "drop"]
+    used = {name for part in selected for name in _safe_indexing(names, part, axis=1)}
+    return [str(name) for name in names if name in used]
 
 
 def set_encoder(model: Any, **parameters: Any) -> None:
@@ -240,6 +246,8 @@ def _match_table(
         if source.allow_missing and not info.encoded:
             text = "--allow-missing requires a model that was fitted on a table with text, categories or empty fields"
             problem = replace(problem, text=f"{problem.text}; {text}")
+        if set(absent) & set(roles.vectors):
+            problem = replace(problem, options=(*problem.options, ("vectors", "FILE.npy")))
         if not allow_missing:
             problems.append(problem)
         elif offset == 0:

@@ -5,7 +5,6 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
-from itertools import chain
 from typing import Any
 
 import click
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from spmld._arrays import lowest_columns
 from spmld._io import need
 from spmld._response import Predictions, predict_all
-from spmld._table import TextTable
+from spmld._table import ArrayTable, TextTable
 from spmld._validation import plural
 from spmld.app.commands import options
 from spmld.app.commands.loading import Source
@@ -88,7 +87,7 @@ def predict(
     n_samples = n_labels = 0
     warnings.simplefilter("always", TableWarning)  # values that cannot be read are counted over the blocks
 
-    def tables() -> Iterator[TextTable]:
+    def tables() -> Iterator[TextTable | ArrayTable]:
         nonlocal n_samples, n_labels
         for matched in match_blocks(data, model, info):
             predictions = predict_all(*split_encoder(estimator, matched.X, data.path))
@@ -111,10 +110,10 @@ def predict(
 
 def _all_labels(
     predictions: Predictions, names: list[str], matched: MatchedData, threshold: float | None, only: bool | None
-) -> TextTable:
+) -> ArrayTable:
     """Return the identifiers, the labels unless `only`, and the probabilities unless it is False."""
     P = predictions.probabilities
-    columns: list[str] = []
+    columns: list[str] = [] if matched.sample_names is None else [str(matched.id)]
     parts: list[NDArray[Any]] = []
     if not only:
         columns += names
@@ -122,11 +121,7 @@ def _all_labels(
     if only is not False and P is not None:
         columns += names if only else [f"{PROBABILITY}{name}" for name in names]
         parts.append(np.round(P, DIGITS))
-    values = [part.tolist() for part in parts]
-    if matched.sample_names is not None:
-        columns = [str(matched.id), *columns]
-        values = [[[name] for name in matched.sample_names], *values]
-    return TextTable(columns, [list(chain(*row)) for row in zip(*values, strict=True)])
+    return ArrayTable(columns, parts, matched.sample_names)
 
 
 def _top_labels(predictions: Predictions, names: list[str], k: int, matched: MatchedData, first: int) -> TextTable:

@@ -12,8 +12,9 @@ from typing import Any
 
 import click
 
+from spmld._frames import DataFrame
 from spmld._io import need, writable, writing
-from spmld._table import TextTable, csv_text
+from spmld._table import ArrayTable, TextTable, csv_text
 
 OUTPUTS = ("out", "path", "target", "figure", "export", "checkpoint", "db", "report")
 """Parameters of commands whose files are written."""
@@ -168,7 +169,7 @@ def output_format(path: str | None, as_json: bool, force: bool) -> str:
     return kind
 
 
-def write_tables(tables: Iterable[TextTable], path: str | None, kind: str) -> None:
+def write_tables(tables: Iterable[TextTable | ArrayTable], path: str | None, kind: str) -> None:
     """Write or print tables with the same columns as one table, block by block."""
     if kind in ("parquet", "excel"):
         (_write_parquet if kind == "parquet" else _write_excel)(tables, str(path))
@@ -185,7 +186,7 @@ def write_tables(tables: Iterable[TextTable], path: str | None, kind: str) -> No
         file.writelines(texts)
 
 
-def _json_blocks(tables: Iterable[TextTable], kind: str) -> Iterator[str]:
+def _json_blocks(tables: Iterable[TextTable | ArrayTable], kind: str) -> Iterator[str]:
     """Yield the rows as JSON lines, or as the parts of a list."""
     start = "["
     for table in tables:
@@ -197,11 +198,11 @@ def _json_blocks(tables: Iterable[TextTable], kind: str) -> Iterator[str]:
         yield "[]\n" if start == "[" else "\n]\n"
 
 
-def _to_frame(table: TextTable) -> Any:
+def _to_frame(table: TextTable | ArrayTable) -> DataFrame:
     return need("pandas").DataFrame([list(row) for row in table.rows], columns=list(table.columns))
 
 
-def _write_excel(tables: Iterable[TextTable], path: str) -> None:
+def _write_excel(tables: Iterable[TextTable | ArrayTable], path: str) -> None:
     """Write a workbook with one sheet; text that Excel would run as a formula starts with an apostrophe."""
     need("openpyxl")
     frame = need("pandas").concat(map(_to_frame, tables)).map(csv_text)
@@ -209,7 +210,7 @@ def _write_excel(tables: Iterable[TextTable], path: str) -> None:
         frame.rename(columns=csv_text).to_excel(file, index=False)
 
 
-def _write_parquet(tables: Iterable[TextTable], path: str) -> None:
+def _write_parquet(tables: Iterable[TextTable | ArrayTable], path: str) -> None:
     pyarrow = need("pyarrow")
     parquet = need("pyarrow.parquet")
     writer = None

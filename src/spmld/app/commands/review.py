@@ -39,8 +39,8 @@ from spmld.app.review.annotations import Place, match_annotations
 from spmld.app.review.applying import Applied, TagColumn
 from spmld.app.review.editable_tables import EditableTable, check_extension, check_table, to_text, without_gz
 from spmld.app.review.queue import KINDS
-from spmld.app.review.samples import TableSamples
 from spmld.app.review.store import check_store
+from spmld.app.review.table_samples import TableSamples
 from spmld.audit import LabelIssues
 from spmld.datasets.frames import identifier_text
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spmld.annotators import find_consensus, read_annotators
-from spmld.app.review.samples import TableSamples
+from spmld.app.review.table_samples import TableSamples
 from spmld.labels.tags import label_of_tags
 
 ANSWERS = ("present", "absent", "unsure", "skip")
@@ -31,7 +31,7 @@ class Annotation:
     ----------
     key : str
         Key of the sample, which is computed from all of its columns that are not labels; see
-        `spmld.app.review.samples.sample_keys`.
+        `spmld.app.review.table_samples.sample_keys`.
     label : str
         Name of the label.
     answer : {"present", "absent", "unsure", "skip"}
@@ -94,7 +94,7 @@ def match_annotations(
     --------
     >>> from spmld.app.review import Annotation
     >>> from spmld.app.review.annotations import match_annotations
-    >>> from spmld.app.review.samples import TableSamples
+    >>> from spmld.app.review.table_samples import TableSamples
     >>> from spmld.app.review.editable_tables import CsvTable
     >>> samples = TableSamples(CsvTable("words,sad\nThe rain,1\nThe sun,0\n"), ["sad"])
     >>> annotations = [Annotation("", "Sad", "absent", sample=1), Annotation("", "sad", "absent", sample=7)]

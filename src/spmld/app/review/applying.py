@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from spmld.app.review.annotations import ANSWER_VALUES, Annotation, match_annotations, resolve
 from spmld.app.review.editable_tables import EditableTable, to_text
-from spmld.app.review.samples import TableSamples
+from spmld.app.review.table_samples import TableSamples
 from spmld.labels.hierarchy import path_nodes
 from spmld.labels.tags import (
     EmptyIs,

@@ -16,7 +16,7 @@ from typing import Any
 from spmld._io import StrPath, need, reading
 from spmld.labels.words import to_number
 from spmld.tables.csv_files import HEAD, csv_separator, open_text
-from spmld.tables.problems import absent_columns
+from spmld.tables.errors import absent_columns
 from spmld.tables.reading import TABLE_EXTENSIONS, table_format
 
 BOM = "\ufeff"

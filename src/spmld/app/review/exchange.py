@@ -10,8 +10,8 @@ from spmld._io import StrPath, reading, writing
 from spmld._table import from_csv_text
 from spmld.app.review.annotations import Annotation, Place
 from spmld.app.review.editable_tables import open_table
-from spmld.app.review.samples import ZEROS, TableSamples, identifier_key
 from spmld.app.review.store import AnnotationStore, is_store
+from spmld.app.review.table_samples import ZEROS, TableSamples, identifier_key
 from spmld.datasets.frames import identifier_text
 
 _CONFIGURATION = """<View>
@@ -59,7 +59,7 @@ def export_entries(
     >>> import json, pathlib, tempfile
     >>> import pandas as pd
     >>> from spmld.app.review import export_entries
-    >>> from spmld.app.review.samples import TableSamples
+    >>> from spmld.app.review.table_samples import TableSamples
     >>> from spmld.app.review.editable_tables import CsvTable
     >>> entry = {"sample": 0, "label": "sad", "kind": "absent", "given": "absent", "probability": 0.9, "priority": 0.9}
     >>> queue = pd.DataFrame([entry])

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spmld._frames import DataFrame
 from spmld._io import need
 from spmld._validation import check_scalar_integer
 from spmld.audit import LabelIssues, find_label_issues
@@ -76,7 +77,7 @@ def make_queue(
     kinds: Collection[str] = KINDS,
     min_priority: float = MIN_PRIORITY,
     max_entries: int | None = None,
-) -> Any:
+) -> DataFrame:
     """Return the entries to review, in descending order of priority.
 
     Parameters
@@ -84,8 +85,8 @@ def make_queue(
     issues : LabelIssues
         Result of `spmld.audit.find_label_issues`. Verified entries have no priority and are left out.
     probabilities : array-like of shape (n_samples, n_labels), optional
-        Probabilities that missing labels are positive, for example from ``complete``. By default, the out-of-fold
-        probabilities of the audit.
+        Probabilities that missing labels are positive, for example from ``complete``, without a floor, below which
+        none would be. By default, the out-of-fold probabilities of the audit.
     kinds : collection of {"present", "absent", "missing", "unlabeled"}
         Kinds of entries to include; all by default. Labels that are present and unlikely, and labels that are absent
         and likely, are the two lists of the audit.
@@ -123,7 +124,7 @@ def make_queue(
     return entries.sort_values("priority", ascending=False, kind="stable")[:max_entries]
 
 
-def _all_entries(issues: LabelIssues, probabilities: Any = None) -> Any:
+def _all_entries(issues: LabelIssues, probabilities: Any = None) -> DataFrame:
     """Return a DataFrame of all entries in the order of the flattened label matrix."""
     pandas = need("pandas")
     signs = issues.signs
@@ -158,7 +159,7 @@ def merge_queues(queue: Any, new: Any, closed: NDArray[np.bool_]) -> Any:
     return need("pandas").concat([kept, added]).sort_values("priority", ascending=False, kind="stable")
 
 
-def sample_queue(issues: LabelIssues, n_entries: int = 50, random_state: Any = None) -> Any:
+def sample_queue(issues: LabelIssues, n_entries: int = 50, random_state: Any = None) -> DataFrame:
     """Return a random sample of the observed entries, see `LabelIssues.sample`, in random order.
 
     The first entries of a larger sample with the same seed are those of a smaller one.

@@ -10,8 +10,8 @@ from importlib.resources import files
 from typing import Any
 from urllib.parse import urlsplit
 
-from spmld.app.review.samples import IMAGE_TYPES
 from spmld.app.review.session import ReviewSession
+from spmld.app.review.table_samples import IMAGE_TYPES
 
 ADDRESS = "127.0.0.1"
 _PAGES = {
@@ -65,7 +65,7 @@ class ReviewServer:
     >>> import numpy as np
     >>> from spmld.audit import find_label_issues
     >>> from spmld.app.review import AnnotationStore, ReviewServer, ReviewSession, make_queue
-    >>> from spmld.app.review.samples import TableSamples
+    >>> from spmld.app.review.table_samples import TableSamples
     >>> from spmld.app.review.editable_tables import CsvTable
     >>> X, Y = np.eye(2).repeat(50, axis=0), np.arange(100)[:, None] < 50
     >>> queue = make_queue(find_label_issues(None, X, Y, random_state=0), min_priority=0.0)

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from spmld.app.review.annotations import Annotation, Place, check_reviewer
 from spmld.app.review.evidence import NO_EVIDENCE, Evidence
 from spmld.app.review.queue import merge_queues
-from spmld.app.review.samples import TableSamples
 from spmld.app.review.store import AnnotationStore
+from spmld.app.review.table_samples import TableSamples
 
 _CONFLICT, _OPEN, _OWN_CONFLICT, _SKIPPED, _CLOSED = range(5)
 """States of an entry, in the order in which entries are shown."""

@@ -14,10 +14,10 @@ is convex in S.
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
-from spmld._arrays import namespace
+from spmld._arrays import Array, namespace
 from spmld.core.iteration import Callback, Iterations, Result
 from spmld.core.linear_objective import Features, Penalty
-from spmld.core.losses import LOSSES, Array
+from spmld.core.losses import LOSSES
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import Block, Problem
 from spmld.core.steps import identity
@@ -96,7 +96,8 @@ class MapFit:
             return Y.T @ Y
 
         G = self.problem.sum(moments, self.signs)
-        engine, blocks = self.problem.engine, self.problem.blocks
+        engine = self.problem.engine
+        blocks = self.problem.blocks
         weight = engine.sum(lambda block: float(xp.max(xp.astype(block.J, G.dtype))), blocks, combine=max)
         top = [float(xp.max(xp.linalg.eigvalsh(A))) for A in (self.M, G)]
         return (top[0] + self.a * weight * top[1]) * (1 + EIGENVALUE_MARGIN) + float(

@@ -9,7 +9,7 @@ from spmld._io import shorten
 from spmld._validation import closest, list_names, plural
 
 LIST_OPTIONS = (
-    *("labels", "tag_sep", "text", "number", "category", "date", "drop", "keep"),
+    *("labels", "tag_sep", "text", "number", "category", "date", "vectors", "drop", "keep"),
     *("positive", "negative", "missing"),
 )
 """Options with several values."""
@@ -41,7 +41,7 @@ class TableProblem:
 
     Examples
     --------
-    >>> from spmld.tables.problems import TableProblem
+    >>> from spmld.tables.errors import TableProblem
     >>> problem = TableProblem("column 'nr' looks like an identifier", (("id", "nr"), ("drop", "nr")))
     >>> problem.describe(), problem.describe(command_line=True)
     ("column 'nr' looks like an identifier (id='nr' or drop='nr')", "column 'nr' looks like an identifier (--id nr or \
@@ -84,7 +84,7 @@ class TableError(ValueError):
 
     Examples
     --------
-    >>> from spmld.tables.problems import TableError, TableProblem
+    >>> from spmld.tables.errors import TableError, TableProblem
     >>> print(TableError([TableProblem("no samples"), TableProblem("no labels", (("tags", "mood"),))], "songs.csv"))
     songs.csv has 2 problems: no samples; no labels (tags='mood')
     """
@@ -156,7 +156,7 @@ def absent_columns(
 
     Examples
     --------
-    >>> from spmld.tables.problems import absent_columns
+    >>> from spmld.tables.errors import absent_columns
     >>> print(absent_columns(["tmpo"], ["title", "tempo"], option="number").text)
     column 'tmpo' of number does not exist; did you mean 'tempo'?
     >>> print(absent_columns(["tempo"], ["key", "title"], expected=["tempo", "key"], kind="feature").text)

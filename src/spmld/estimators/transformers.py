@@ -1,7 +1,6 @@
 """Feature transformers: scaling, and similarities to landmarks."""
 
 from abc import abstractmethod
-from copy import copy
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
@@ -12,11 +11,11 @@ from sklearn.base import TransformerMixin
 from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import normalize
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from spmld._arrays import features_to_numpy, namespace, on_accelerator
-from spmld._validation import PositiveInt, RandomState, Validated
+from spmld._arrays import Matrix, features_to_numpy, namespace, on_accelerator
+from spmld._validation import MAX_SEED, PositiveInt, RandomState, Validated
 from spmld.core.scaling import dense, fit_scaling, inverse_root, on_device, power_of_two, scale, total_of, unscale
 from spmld.estimators.inputs import check_features
 
@@ -32,12 +31,11 @@ class _FeatureTransformer(TransformerMixin, Validated):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the transformer to an array, sparse matrix or torch tensor of shape (n_samples, n_features)."""
         self._validate_params()
-        fitted = copy(self)
-        fitted._fit(check_features(fitted, X, reset=True))
-        self.__dict__ = fitted.__dict__
+        with self._new_state() as fitted:
+            fitted._fit(check_features(fitted, X, reset=True))
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any) -> Matrix:
         """Return the features of samples, which are of the same form as in `fit`."""
         check_is_fitted(self)
         return self._transform(check_features(self, X, reset=False))
@@ -47,10 +45,10 @@ class _FeatureTransformer(TransformerMixin, Validated):
         """Set the fitted attributes."""
 
     @abstractmethod
-    def _transform(self, X: Any) -> Any:
+    def _transform(self, X: Any) -> Matrix:
         """Return the transformed features."""
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
@@ -92,7 +90,7 @@ class FeatureScaler(_FeatureTransformer):
     def _fit(self, X: Any) -> None:
         self.mean_, self.factor_ = fit_scaling(total_of(X), X.shape[0], X, self.center)
 
-    def _transform(self, X: Any) -> Any:
+    def _transform(self, X: Any) -> Matrix:
         return scale(X, self.mean_, self.factor_)
 
     def unscale(self, W: Any) -> tuple[Any, Any]:
@@ -140,7 +138,7 @@ class LandmarkFeatures(_FeatureTransformer):
     Examples
     --------
     >>> from spmld.datasets import make_planted
-    >>> from spmld.estimators.scaling import LandmarkFeatures
+    >>> from spmld.estimators.transformers import LandmarkFeatures
     >>> X = make_planted(n_samples=100, random_state=0).X
     >>> LandmarkFeatures(n_landmarks=20, random_state=0).fit_transform(X).shape
     (100, 20)
@@ -151,7 +149,8 @@ class LandmarkFeatures(_FeatureTransformer):
     random_state: RandomState = None
 
     def _fit(self, X: Any) -> None:
-        rng, n = check_random_state(self.random_state), X.shape[0]
+        rng = check_random_state(self.random_state)
+        n = X.shape[0]
         X = features_to_numpy(X)
         if n > MAX_LANDMARK_SAMPLES:
             X = X[np.sort(rng.permutation(n)[:MAX_LANDMARK_SAMPLES])]
@@ -170,7 +169,8 @@ class LandmarkFeatures(_FeatureTransformer):
         cosines = dense(drawn @ drawn.T)
         # The width of the kernel is relative to the median of the squared distances.
         distance = max(float(np.median(2 - 2 * cosines)), 1e-3)
-        n_landmarks, seed = min(self.n_landmarks, X.shape[0]), rng.randint(2**31 - 1)
+        n_landmarks = min(self.n_landmarks, X.shape[0])
+        seed = rng.randint(MAX_SEED)
         self.kernel_ = Nystroem(gamma=0.7 / distance, n_components=n_landmarks, random_state=seed).fit(directions)
         # Equal landmarks make the kernel matrix singular, and its inverse root would amplify rounding errors, which
         # depend on the CPU: tiny eigenvalues are dropped.
@@ -181,10 +181,11 @@ class LandmarkFeatures(_FeatureTransformer):
         features = self.kernel_.transform(directions)
         self.kernel_.normalization_ = np.linalg.eigh(features.T @ features)[1].T @ self.kernel_.normalization_
 
-    def _transform(self, X: Any) -> Any:
+    def _transform(self, X: Any) -> Matrix:
         if not on_accelerator(X):
             return self.kernel_.transform(self.directions(features_to_numpy(X)))
-        xp, kernel = namespace(X), self.kernel_
+        xp = namespace(X)
+        kernel = self.kernel_
         X = (X - on_device(self.mean_, X)) * on_device(self.factor_, X)
         norm = xp.sqrt(xp.sum(X * X, axis=1, keepdims=True))
         X = X / xp.where(norm > 0, norm, xp.ones_like(norm))
@@ -192,7 +193,7 @@ class LandmarkFeatures(_FeatureTransformer):
         squares = xp.sum(landmarks * landmarks, axis=1) - 2 * (X @ landmarks.T) + xp.astype(norm > 0, X.dtype)
         return xp.exp(-kernel.gamma * squares) @ mixing
 
-    def directions(self, X: Any) -> Any:
+    def directions(self, X: Any) -> Matrix:
         """Return the scaled features divided by their norms, 0 for zeros, from which the kernel is computed."""
         # A kernel of dense features subtracts their means from sparse ones, too.
         if sp.issparse(X) and isinstance(self.mean_, float):

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
-from spmld._arrays import CACHE, budget, namespace, row_slices
-from spmld.core.losses import Array
-from spmld.core.problem import Engine
+from spmld._arrays import CACHE, Array, budget, namespace, row_slices
+from spmld.core.problem import Engine, row_ranges
 
 ColumnFunction = Callable[..., tuple[Array, ...]]
 
@@ -41,6 +40,16 @@ class Columns:
             return tuple(ones @ namespace(rows).astype(A, rows.dtype, copy=False) for A in function(rows, *values))
 
         return self.engine.sum(sum_rows, self.blocks)
+
+    def array(self) -> Array:
+        """Return the columns as one array in memory."""
+        return namespace(self.zeros).concat(self.engine.gather(self.blocks))
+
+    def split(self, values: Array) -> tuple[Any, ...]:
+        """Return the rows of an array in blocks, which are where the columns are."""
+        counts = self.engine.gather(self.engine.map(len, self.blocks))
+        parts = [values[s, :] for s in row_ranges(counts)]
+        return self.engine.map(lambda _, part: part, self.blocks, parts)
 
     def map(self, function: Callable[..., Array], *values: Array) -> "Columns":
         """Return the columns of `function(rows, *values)`."""

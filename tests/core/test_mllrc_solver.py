@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 
 from spmld.core.iteration import Status
-from spmld.core.mllrc import MapFit, regression, solve_mllrc, targets, threshold
+from spmld.core.mllrc_solver import MapFit, regression, solve_mllrc, targets, threshold
 from spmld.core.problem import make_problem
 
 from .cases import make_case

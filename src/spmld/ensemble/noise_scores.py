@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from spmld._validation import MAX_SEED
 from spmld.estimators.masked_boosting import MAX_TREE_SAMPLES, MaskedBoosting, is_affordable
 from spmld.model_selection.cross_fitting import CrossFit, cross_fit_scores
 from spmld.model_selection.linear import search_logistic
@@ -14,8 +15,6 @@ from spmld.model_selection.samples import Samples
 
 RELAXATION = 10.0
 """Factor of C of the second model."""
-MAX_SEED = 2**31 - 1
-"""Upper limit of the random seeds."""
 
 
 def fit_noise_scores(

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from spmld import GLOCAL, SPMLD
 from spmld.datasets import make_planted
 from spmld.estimators import FeatureScaler
-from spmld.estimators.scaling import LandmarkFeatures
+from spmld.estimators.transformers import LandmarkFeatures
 from spmld.labels import hide_labels
 
 torch = pytest.importorskip("torch", reason="needs the extra torch")

@@ -10,7 +10,17 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from spmld._arrays import check_range, count_nonzero, in_precision, join_rows, largest_value, move, namespace, to_numpy
+from spmld._arrays import (
+    Matrix,
+    check_range,
+    count_nonzero,
+    in_precision,
+    join_rows,
+    largest_value,
+    move,
+    namespace,
+    to_numpy,
+)
 from spmld.cluster.engine import DaskEngine
 from spmld.core.problem import Block, Problem, group_sizes
 from spmld.core.scaling import scale
@@ -20,6 +30,8 @@ from spmld.model_selection.samples import Samples, hash_rows, mostly_zero, move_
 
 Chunks = tuple[Any, ...]
 """A future for each chunk."""
+MAX_LOADED = 10_000_000
+"""Maximum number of values of features and labels that the client loads: messages of their fits would take longer."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +125,7 @@ class ClusterSamples:
         return sum(self.counts), self.features.n_features, self.labels.shape[1]
 
     @property
-    def example(self) -> Any:
+    def example(self) -> Matrix:
         """An array without samples, with the features, the format and the precision of X."""
         zeros = np.zeros((0, self.features.n_features), dtype=self.features.dtype)
         return sp.csr_array(zeros) if self.features.sparse else zeros
@@ -181,6 +193,11 @@ class ClusterSamples:
         X = self.engine.map(partial(_transform, transformer, dtype), self.X)
         return replace(self, X=X, features=self.engine.sum(FeatureSummary.of, X))
 
+    def loaded(self) -> "Samples | ClusterSamples":
+        """Return the samples in memory, unless they are large."""
+        n, _, l = self.shape
+        return self.in_memory(np.arange(n)) if self.n_values + n * l <= MAX_LOADED else self
+
     def rows(self, index: NDArray[np.intp]) -> "ClusterSamples":
         """Return some samples, given by increasing numbers, on their workers."""
         inside = locate(self.counts, index)
@@ -212,7 +229,7 @@ class ClusterSamples:
         X, signs, weights = (self.take(chunks, rows) for chunks in (self.X, self.signs, self.weights))
         return Samples(X, replace(self.labels, signs=signs), weights, self.feature_names)
 
-    def take(self, chunks: Chunks, rows: NDArray[np.intp]) -> Any:
+    def take(self, chunks: Chunks, rows: NDArray[np.intp]) -> Matrix:
         """Return some rows of values in chunks, given by increasing numbers, in memory."""
         inside = locate(self.counts, rows)
         return join_rows(self.engine.gather(self.engine.map(_select, chunks, inside)))
@@ -221,7 +238,7 @@ class ClusterSamples:
         """Return the values of all chunks in memory."""
         return join_rows(self.engine.gather(chunks))
 
-    def sample_features(self, rows: NDArray[np.intp]) -> Any:
+    def sample_features(self, rows: NDArray[np.intp]) -> Matrix:
         """Return the features of some samples in memory."""
         return self.take(self.X, rows)
 
@@ -235,7 +252,8 @@ class ClusterSamples:
 
     def problem(self, fit_intercept: bool, group: Chunks | None = None, n_groups: int = 1, **options: Any) -> Problem:
         """Return the problem to solve, with arrays of the type of the features; options for memory have no effect."""
-        like, engine = self.example, self.engine
+        like = self.example
+        engine = self.engine
 
         def make_block(X: Any, signs: Any, weights: Any, group: Any) -> Block:
             return Block(X, move(signs, like), move_weights(weights, like), move(group, like))
@@ -251,7 +269,7 @@ def _select(values: Any, index: NDArray[np.intp]) -> Any:
     return values[index]
 
 
-def _transform(transformer: Any, dtype: str | None, X: Any) -> Any:
+def _transform(transformer: Any, dtype: str | None, X: Any) -> Matrix:
     return in_precision(transformer.transform(X), dtype)
 
 
@@ -260,7 +278,7 @@ def locate(counts: Sequence[int], rows: Any) -> list[NDArray[np.int64]]:
 
     Examples
     --------
-    >>> from spmld.cluster.samples import locate
+    >>> from spmld.cluster.cluster_samples import locate
     >>> [part.tolist() for part in locate([2, 3], [1, 2, 4])]
     [[1], [0, 2]]
     """

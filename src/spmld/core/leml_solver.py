@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
-from spmld._arrays import namespace
+from spmld._arrays import Array, namespace
 from spmld.core.iteration import Callback, Iterations, Result
 from spmld.core.linear_objective import Factored, Features, Penalty
-from spmld.core.losses import Array, Loss
+from spmld.core.losses import Loss
 from spmld.core.newton import newton_minimize
 from spmld.core.problem import Block, Problem
 from spmld.core.terms import square
@@ -40,12 +40,12 @@ def latent(problem: Problem, W: Array) -> Problem:
 
 def value(inner: Problem, loss: Loss, t: float, factors: Factors) -> float:
     """Return the objective. `inner` is the problem with T = X W in place of X, so that no product is repeated."""
-    W, H, b = factors.W, factors.H, factors.b
+    H = factors.H
 
     def fit(block: Block) -> Array:
-        return namespace(H).sum(block.J * loss.value(block.Y, block.entries.scores(block.X, H, b)))
+        return namespace(H).sum(block.J * loss.value(block.Y, block.entries.scores(block.X, H, factors.b)))
 
-    return float(inner.sum(fit) + t / 2 * (square(W) + square(H)))
+    return float(inner.sum(fit) + t / 2 * (square(factors.W) + square(H)))
 
 
 def update_W(

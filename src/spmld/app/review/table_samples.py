@@ -8,7 +8,7 @@ from typing import Any
 
 from spmld.app.review.editable_tables import EditableTable, to_text
 from spmld.datasets.frames import identifier_text
-from spmld.tables.problems import absent_columns
+from spmld.tables.errors import absent_columns
 
 IMAGE_TYPES = {
     ".png": "image/png",
@@ -35,7 +35,7 @@ def sample_keys(contents: Iterable[Any]) -> list[str]:
 
     Examples
     --------
-    >>> from spmld.app.review.samples import sample_keys
+    >>> from spmld.app.review.table_samples import sample_keys
     >>> first, second, third = sample_keys(["a", "b", "a"])
     >>> first == sample_keys(["b", "a"])[1], third == first + "-2"
     (True, True)
@@ -81,7 +81,7 @@ class TableSamples:
 
     Examples
     --------
-    >>> from spmld.app.review.samples import TableSamples
+    >>> from spmld.app.review.table_samples import TableSamples
     >>> from spmld.app.review.editable_tables import CsvTable
     >>> samples = TableSamples(CsvTable("words,label_sad\nThe rain,1\nThe sun,0\n"), ["label_sad"])
     >>> samples.fields(1)

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 
 from spmld.core.iteration import Status
-from spmld.core.leml import Factors, latent, solve_leml, update_H, update_W, value
+from spmld.core.leml_solver import Factors, latent, solve_leml, update_H, update_W, value
 from spmld.core.linear_objective import Factored, Features, LinearObjective, Penalty
 from spmld.core.losses import LOSSES
 from spmld.core.problem import make_problem
