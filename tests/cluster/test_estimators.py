@@ -97,7 +97,8 @@ def test_an_ensemble_that_searches_a_sample_is_the_same_on_workers_and_in_memory
     views = ("linear", "ridge", "kernel")
     local = SelfPacedEnsemble(views=views, keep_fraction=keep_fraction, **OF_A_SAMPLE).fit(X, Y)
     remote = clone(local).fit(*collections(chunks=(0, 1, 150, 0, 88, 1)))
-    assert_same_fit(local, remote)
+    scores = local.decision_function(X)  # views are fitted in single precision
+    np.testing.assert_allclose(remote.decision_function(X), scores, rtol=0, atol=1e-5 * abs(scores).max())
     assert remote.cv_results_ == local.cv_results_
     for rows in ("search_samples_", "held_out_samples_"):
         np.testing.assert_array_equal(getattr(remote, rows), getattr(local, rows))

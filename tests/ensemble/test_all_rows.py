@@ -10,6 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import spmld
 from spmld import HierarchicalClassifier, MaskedRidge, PerLabelClassifier, SelfPacedEnsemble
+from spmld.app.commands.fitting import quality_metrics
 from spmld.audit import find_label_issues
 from spmld.core.losses import logistic
 from spmld.datasets import make_planted
@@ -223,6 +224,7 @@ def test_an_update_of_a_fit_to_all_samples_equals_a_fit_with_the_same_settings()
     np.testing.assert_allclose(model.estimators_["exact"].coef_, expected.coef_, atol=1e-7)
 
 
+@pytest.mark.filterwarnings("ignore::spmld.labels.LabelWarning")
 def test_hierarchies_project_the_scores_of_held_out_samples():
     base = SelfPacedEnsemble(views=LINEAR, max_search_samples=300, random_state=0)
     model = HierarchicalClassifier(base, {0: [1]}).fit(X, Y)
@@ -245,7 +247,14 @@ def test_other_forms_of_the_data(change):
     np.testing.assert_allclose(p, plain.predict_proba(X_TEST), atol=0.05)
 
 
+@pytest.mark.filterwarnings("ignore::spmld.labels.LabelWarning")
 def test_positive_only_labels():
     model = fitted(Y=np.where(Y == 1, 1, np.nan))
     assert np.isfinite(model.class_prior_).all()
     assert ranking_loss(Y_TEST, model.decision_function(X_TEST)) < 0.15
+
+
+def test_the_printed_quality_is_that_of_held_out_samples(model):
+    rows = model.held_out_samples_
+    metrics = quality_metrics(Y, model.out_of_fold_scores_)
+    assert metrics["ranking_loss"] == pytest.approx(ranking_loss(Y[rows], model.out_of_fold_scores_[rows]), abs=1e-4)

@@ -105,7 +105,6 @@ def divide(
     >>> from spmld.ensemble.all_rows import divide
     >>> from spmld.labels import read_labels
     >>> from spmld.model_selection.samples import Samples
-    from spmld.model_selection.similarity import are_copies, group_identical, hash_samples
     >>> labels = read_labels(np.arange(100)[:, None] % 2)
     >>> samples = Samples(np.arange(100.0)[:, None], labels, labels.observed)
     >>> division = divide(samples, 40, 3, "auto", np.random.RandomState(0))
@@ -133,7 +132,8 @@ def divide(
         held_out = np.sort(rng.permutation(tested)[: max(min(n_held_out, len(tested) // 2), 1)])
         searched = draw_sample(signs, max_samples, rng, groups, samples.labels.trusted, held_out)
         cv = restrict_folds(folds, searched, n)
-    similar = "together" if together else "apart"
+    if n_repeated > 0:  # otherwise, similar samples are those of the search sample
+        similar = "together" if together else "apart"
     return Division(searched, np.sort(fitted), held_out, has_both_classes(signs[fitted]), cv, similar, n_repeated)
 
 
@@ -336,7 +336,7 @@ def fit_all_rows(
     }
     ensemble.keep_fraction_ = trimming.keep_fraction
     ensemble.n_repeated_samples_ = division.n_repeated
-    ensemble.similar_together_ = division.similar_samples == "together"
+    ensemble.similar_together_ |= division.similar_samples == "together"
     learned = np.tile(division.learned, (len(division.held_out), 1))
     ensemble.out_of_fold_scores_ = fit_held_out(ensemble, held_out, models, scores, learned, cross.over)
     ensemble.self_paced_weights_ = trimming.kept.astype(float)
