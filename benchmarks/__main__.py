@@ -14,6 +14,7 @@ from benchmarks import sizes
 
 SLOW = (
     "accelerator",
+    "all_rows",
     "annotators",
     "audit",
     "comparison_level",

@@ -1,6 +1,6 @@
 """Times of a round of boosting: MaskedBoosting in NumPy and compiled, and LightGBM for each label.
 
-``python -m benchmarks.trees [n_samples]`` fits trees to Business, if it is in SPMLD_DATA, and to generated dense features
+``python -m benchmarks.trees [n_samples]`` fits trees to Business, if it is in SPMLD_DATA, and to generated features
 with half of the labels observed, the last ones with 20,000 or `n_samples` samples. A round is one tree of
 MaskedBoosting, which all labels share, or one tree for each label. One thread; the extra "fast" is required.
 """

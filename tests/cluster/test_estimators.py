@@ -9,7 +9,6 @@ from sklearn.base import clone
 from spmld import GLOCAL, LEML, MLLRC, SPMLD, LabelPrior, MaskedLogistic, MaskedRidge, SelfPacedEnsemble
 from spmld.cluster import cluster_samples, engine
 from spmld.datasets import make_planted
-from spmld.ensemble import ensemble
 from spmld.metrics import evaluate
 from spmld.pacing import DiversePacing, GroupSparsePacing, HardPacing, QuantileSchedule
 
@@ -90,23 +89,42 @@ def test_collections_with_few_values_are_loaded(client, monkeypatch, more):
     assert_same_fit(local, remote)
 
 
-def test_an_ensemble_on_workers_equals_one_in_memory_if_all_samples_are_searched(client):
-    """Views are fitted to the chunks, with the settings and the calibration of the fit in memory."""
-    options = {"random_state": 0, "Cs": (3.0, 10.0), "n_landmarks": 20, "keep_fraction": 1.0, "n_trees": (20,)}
-    local = SelfPacedEnsemble(**options).fit(X, Y)
-    remote = SelfPacedEnsemble(**options).fit(*collections(chunks=(0, 1, 150, 0, 88, 1)))
+OF_A_SAMPLE = {"random_state": 0, "Cs": (3.0, 10.0), "n_landmarks": 20, "n_trees": (20,), "max_search_samples": 120}
+
+
+@pytest.mark.parametrize("keep_fraction", [1.0, 0.8])
+def test_an_ensemble_that_searches_a_sample_is_the_same_on_workers_and_in_memory(client, keep_fraction):
+    views = ("linear", "ridge", "kernel")
+    local = SelfPacedEnsemble(views=views, keep_fraction=keep_fraction, **OF_A_SAMPLE).fit(X, Y)
+    remote = clone(local).fit(*collections(chunks=(0, 1, 150, 0, 88, 1)))
     assert_same_fit(local, remote)
     assert remote.cv_results_ == local.cv_results_
-    np.testing.assert_array_equal(remote.out_of_fold_scores_, local.out_of_fold_scores_)
+    for rows in ("search_samples_", "held_out_samples_"):
+        np.testing.assert_array_equal(getattr(remote, rows), getattr(local, rows))
+    scores = local.out_of_fold_scores_[local.held_out_samples_]
+    np.testing.assert_allclose(remote.out_of_fold_scores_, scores, atol=1e-5)
+    weights = local.self_paced_weights_[local.search_samples_]
+    np.testing.assert_array_equal(remote.self_paced_weights_, weights)
 
 
-def test_an_ensemble_on_workers_searches_a_sample_and_fits_all_samples(client, monkeypatch):
-    monkeypatch.setattr(ensemble, "MAX_SEARCHED", 120)
-    model = SelfPacedEnsemble(random_state=0, views=("ridge",), alphas=(1.0,), keep_fraction=1.0).fit(*collections())
-    assert model.out_of_fold_scores_.shape == (120, 5)
-    Z = model.transformers_["ridge"].transform(X)
-    expected = MaskedRidge(tol=model.estimators_["ridge"].tol).fit(Z.astype(np.float32), Y)
-    np.testing.assert_allclose(model.estimators_["ridge"].coef_, expected.coef_, atol=1e-5)
+def test_views_that_need_samples_in_memory_are_fitted_to_the_search_sample_of_a_collection(client):
+    model = SelfPacedEnsemble(views=("boosting",), keep_fraction=1.0, **OF_A_SAMPLE).fit(*collections())
+    rows = model.search_samples_
+    features = model.transformers_["boosting"].transform(X[rows]).astype(np.float32)
+    expected = clone(model.estimators_["boosting"]).fit(features, Y[rows])
+    scores = model.estimators_["boosting"].decision_function(features)
+    np.testing.assert_allclose(scores, expected.decision_function(features))
+
+
+def test_an_ensemble_that_searches_all_samples_is_fitted_in_memory(client):
+    options = OF_A_SAMPLE | {"max_search_samples": 240}
+    local, remote = SelfPacedEnsemble(**options).fit(X, Y), SelfPacedEnsemble(**options).fit(*collections())
+    np.testing.assert_array_equal(remote.decision_function(X), local.decision_function(X))
+
+
+def test_a_collection_is_not_kept_for_updates(client):
+    with pytest.raises(ValueError, match="keep_data=True requires X in memory, got a Dask collection"):
+        SelfPacedEnsemble(keep_data=True, **OF_A_SAMPLE).fit(*collections())
 
 
 def test_uneven_empty_and_single_row_chunks_and_other_chunks_of_labels(client):

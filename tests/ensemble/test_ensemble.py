@@ -399,7 +399,7 @@ def test_the_label_graph_is_left_out_of_large_products():
     ):
         assert uses_graph(d, l, n * d, read_labels(labels).observed.mean(), limit) == expected
     labels = read_labels(np.tile([[0], [1]], (1, 1001)))
-    views = model()._choose_views(Samples(np.ones((2, 1000)), labels, labels.observed))
+    views, _ = model()._choose_views(Samples(np.ones((2, 1000)), labels, labels.observed))
     assert views["linear"].estimator.label_graph_penalty == 0
 
 

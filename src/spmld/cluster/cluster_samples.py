@@ -25,6 +25,7 @@ from spmld.cluster.engine import DaskEngine
 from spmld.core.problem import Block, Problem, group_sizes
 from spmld.core.scaling import scale
 from spmld.labels import Labels
+from spmld.labels.encoding import observed_signs
 from spmld.model_selection.samples import Samples, hash_rows, mostly_zero, move_weights, nearest_center
 
 Chunks = tuple[Any, ...]
@@ -195,19 +196,47 @@ class ClusterSamples:
     def loaded(self) -> "Samples | ClusterSamples":
         """Return the samples in memory, unless they are large."""
         n, _, l = self.shape
-        return self.sample(n) if self.n_values + n * l <= MAX_LOADED else self
+        return self.in_memory(np.arange(n)) if self.n_values + n * l <= MAX_LOADED else self
 
-    def sample(self, max_samples: int) -> Samples:
-        """Return at most `max_samples` evenly spaced samples in memory."""
-        n = self.shape[0]
-        rows = np.linspace(0, n - 1, min(n, max_samples)).astype(np.intp)
+    def rows(self, index: NDArray[np.intp]) -> "ClusterSamples":
+        """Return some samples, given by increasing numbers, on their workers."""
+        inside = locate(self.counts, index)
+        filled = [i for i, rows in enumerate(inside) if len(rows)]
+
+        def select(chunks: Chunks) -> Chunks:
+            return self.engine.map(_select, [chunks[i] for i in filled], [inside[i] for i in filled])
+
+        chosen = replace(
+            self,
+            X=select(self.X),
+            signs=select(self.signs),
+            weights=select(self.weights),
+            counts=tuple(len(inside[i]) for i in filled),
+        )
+        return chosen._count()
+
+    def weighted(self, weights: Chunks) -> "ClusterSamples":
+        """Return the samples with other entry weights; entries of weight 0 become missing."""
+        return replace(self, signs=self.engine.map(observed_signs, self.signs, weights), weights=weights)._count()
+
+    def _count(self) -> "ClusterSamples":
+        """Return the samples with the summaries of their chunks."""
+        entries = EntryCounts(*self.engine.sum(EntryCounts.of, self.signs, self.weights))
+        return replace(self, features=self.engine.sum(FeatureSummary.of, self.X), entries=entries)
+
+    def in_memory(self, rows: NDArray[np.intp]) -> Samples:
+        """Return some samples, given by increasing numbers, in memory."""
         X, signs, weights = (self.take(chunks, rows) for chunks in (self.X, self.signs, self.weights))
         return Samples(X, replace(self.labels, signs=signs), weights, self.feature_names)
 
     def take(self, chunks: Chunks, rows: NDArray[np.intp]) -> Matrix:
         """Return some rows of values in chunks, given by increasing numbers, in memory."""
         inside = locate(self.counts, rows)
-        return join_rows(self.engine.gather(self.engine.map(lambda part, index: part[index], chunks, inside)))
+        return join_rows(self.engine.gather(self.engine.map(_select, chunks, inside)))
+
+    def gather(self, chunks: Chunks) -> Any:
+        """Return the values of all chunks in memory."""
+        return join_rows(self.engine.gather(chunks))
 
     def sample_features(self, rows: NDArray[np.intp]) -> Matrix:
         """Return the features of some samples in memory."""
@@ -233,6 +262,10 @@ class ClusterSamples:
         blocks = engine.map(make_block, self._release(), self.signs, self.weights, group)
         sizes = engine.sum(lambda block: group_sizes(block.group, n_groups, like.dtype), blocks)
         return Problem(blocks, sizes, self.counts, *self.shape[1:], fit_intercept, engine)
+
+
+def _select(values: Any, index: NDArray[np.intp]) -> Any:
+    return values[index]
 
 
 def _transform(transformer: Any, dtype: str | None, X: Any) -> Matrix:

@@ -13,15 +13,17 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from spmld._arrays import Array, Matrix, arrays_to_numpy, contiguous, move, namespace, on_accelerator, to_device
+from spmld._arrays import Array, Matrix, contiguous, move, namespace, on_accelerator, to_device
 from spmld._threads import Map, thread_map
 from spmld._validation import MAX_SEED, Fraction, NonNegative, PositiveInt, RandomState, Rate, UnitInterval
 from spmld.cluster.cluster_samples import ClusterSamples
 from spmld.core.losses import logistic
+from spmld.ensemble.all_rows import divide, fit_all_rows, fit_tested, in_memory
 from spmld.ensemble.correction import ScoreCorrection, calibrated_rows, learned_entries
-from spmld.ensemble.formula import MAX_CALIBRATED, EnsembleFormula, ViewTerm
+from spmld.ensemble.formula import EnsembleFormula, ViewTerm
 from spmld.ensemble.mixture import ViewMixture
 from spmld.ensemble.noise_scores import default_boosting, fit_noise_scores
+from spmld.ensemble.summary import known_signs, summarize_samples
 from spmld.ensemble.trimming import Trimming, check_keep_fraction, choose_trimming
 from spmld.ensemble.updating import NOISE_PARAMETERS, KeptData, update_ensemble
 from spmld.ensemble.views import (
@@ -32,7 +34,6 @@ from spmld.ensemble.views import (
     View,
     check_views,
     default_views,
-    fit_linear_part,
     fit_transformers,
     fit_views,
     make_views,
@@ -43,17 +44,13 @@ from spmld.estimators.base import MultiLabelEstimator
 from spmld.estimators.progress import report_progress
 from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS
-from spmld.model_selection.cross_fitting import CrossFit, fit_samples
+from spmld.model_selection.cross_fitting import CrossFit
 from spmld.model_selection.folds import split_samples
-from spmld.model_selection.path_search import HeldOutLoss, PathResult, spacing
+from spmld.model_selection.path_search import HeldOutLoss, PathResult
 from spmld.model_selection.samples import Samples
 from spmld.model_selection.thresholds import DecisionOption, DecisionRule, label_decisions
-from spmld.monitoring.reference import make_reference
 from spmld.noise import estimate_noise
 from spmld.noise.estimate import with_given_rates
-
-MAX_SEARCHED = 20_000
-"""Maximum number of samples of a Dask collection on which settings are searched."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -91,8 +88,12 @@ class SelfPacedEnsemble(MultiLabelEstimator):
     Every model, correction and calibration that contributes to the out-of-fold score of a sample is fitted without the
     labels of its fold. Copies of a sample are in the same fold, see `identical_samples`.
 
-    On a Dask collection, all of this is done with at most 20,000 evenly spaced samples in memory. The linear and latent
-    views are then fitted to all samples, without trimming; the other attributes are those of the sample.
+    With more than `max_search_samples` samples, noise rates, settings, weights of the views and trimming are those of a
+    random sample. Calibrations do not carry over to more samples: each view is fitted to all samples but a fifth, at
+    most 10,000, whose scores calibrate and correct the ensemble. Linear views and the leaves of trees are then fitted
+    to all samples. An entry of another sample is trimmed if its loss by a model of the first fold exceeds the losses of
+    the same label and class that are kept in the sample. Views that cannot be fitted to Dask collections, such as
+    trees, are fitted to the sample only.
 
     Parameters
     ----------
@@ -141,6 +142,9 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         Whether identical samples are in the same fold, if `cv` is a number. Copies must be, since the labels of one are
         known from the others, but not samples of a few categories, of which new data consist, too. "auto" decides by
         the labels of all identical samples.
+    max_search_samples : int or None, default=20_000
+        Maximum number of samples on which noise rates, settings, views and trimming are searched. They are random, but
+        with ten positives of each label, where there are so many, and verified samples. None is all.
     scoring : str, default="ranking_loss"
         Name of the metric of scores used for model selection, see `spmld.metrics`.
     n_jobs : int or None, default=None
@@ -177,11 +181,18 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         Whether identical samples are in the same fold.
     keep_fraction_ : float
         The fraction of positives that is kept.
+    search_samples_ : ndarray of int
+        Indices of the samples on which the settings were searched; all of them up to `max_search_samples`.
+    held_out_samples_ : ndarray of int
+        Indices of the samples from which calibrations, correction and decisions were fitted if not all samples were
+        searched; otherwise none.
     self_paced_weights_ : ndarray of shape (n_samples, n_labels)
-        1 for entries that are kept, 0 for entries that are trimmed or missing.
+        1 for entries that are kept, 0 for entries that are trimmed or missing. Of a Dask collection that is not
+        searched as a whole, it has the rows of `search_samples_`.
     out_of_fold_scores_ : ndarray of shape (n_samples, n_labels)
         Scores of the training samples by models, corrections and calibrations that were not fitted on the labels of
-        their fold, comparable to `decision_function`.
+        their fold, comparable to `decision_function`. If not all samples were searched, the folds are those of
+        `held_out_samples_`, and other samples have NaN; of a Dask collection, it has the rows of these only.
     label_dependencies_ : ndarray of shape (n_labels, n_labels)
         M: row k holds the effects of label k on the scores of the other labels.
     mixture_ : ViewMixture
@@ -234,6 +245,7 @@ class SelfPacedEnsemble(MultiLabelEstimator):
     keep_data: bool = False
     cv: Any = 3
     identical_samples: Literal["auto", "together", "apart"] = "auto"
+    max_search_samples: PositiveInt | None = 20_000
     scoring: str = "ranking_loss"
     n_jobs: int | None = None
     device: str | None = None
@@ -327,15 +339,18 @@ class SelfPacedEnsemble(MultiLabelEstimator):
 
     def _fit(self, samples: Samples | ClusterSamples) -> None:
         label_decisions(self.decision, samples.shape[2], samples.labels.names)
+        if self.keep_data and isinstance(samples, ClusterSamples):
+            raise ValueError("keep_data=True requires X in memory, got a Dask collection; leave it out")
         samples = replace(samples, labels=replace(samples.labels, classes=SIGNS, one_dimensional=False))
-        searched = samples if isinstance(samples, Samples) else samples.sample(MAX_SEARCHED)
-        searched = replace(searched, X=self._to_device(searched.X), feature_names=None)
         rng = check_random_state(self.random_state)
+        division = divide(samples, self.max_search_samples, self.cv, self.identical_samples, rng)
+        searched = in_memory(samples, division.searched)
+        searched = replace(searched, X=self._to_device(searched.X), feature_names=None)
         views, racing = self._choose_views(searched)
         self.transformers_, features = fit_transformers(views, searched, rng)
         views = {name: view.with_seed(rng).with_params(device=self.device) for name, view in views.items()}
         folds, self.n_repeated_samples_, self.identical_together_ = split_samples(
-            self.cv, searched, rng.randint(MAX_SEED), self.identical_samples
+            division.cv, searched, rng.randint(MAX_SEED), division.identical_samples
         )
         check_keep_fraction(self.keep_fraction, len(folds))
         n_jobs = effective_n_jobs(self.n_jobs)
@@ -353,12 +368,17 @@ class SelfPacedEnsemble(MultiLabelEstimator):
             noisy = self.likelihood_rates_.any()
             trimming = choose_trimming(results, features, cross, loss, self.keep_fraction, costly=costly, noisy=noisy)
             self._seed = rng.randint(MAX_SEED)
-            self._fit_formula(self._in_likelihood(searched), features, cross, results, trimming, over_views)
-        self.transformers_ = {name: self.transformers_[name] for name in results}
+            self.training_data_ = None
+            self.transformers_ = {name: self.transformers_[name] for name in results}
+            if division.is_partial:
+                fit_all_rows(self, samples, division, views, features, cross, results, trimming, over_views)
+            else:
+                self._fit_formula(self._in_likelihood(searched), features, cross, results, trimming, over_views)
+                if self.keep_data:
+                    self.training_data_ = KeptData.from_fit(searched, cross, results, trimming)
         self.params_ = {name: result.params for name, result in results.items()}
-        self.training_data_ = KeptData.from_fit(searched, cross, results, trimming) if self.keep_data else None
-        if isinstance(samples, ClusterSamples):
-            self._fit_on_cluster(samples)
+        self.search_samples_ = division.searched
+        self.held_out_samples_ = division.held_out
 
     def _choose_views(self, samples: Samples) -> tuple[dict[str, View], list[str]]:
         """Return the views that suit the size of the data, and the names of those that have to prove useful."""
@@ -436,10 +456,21 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         self.keep_fraction_ = trimming.keep_fraction
         self.self_paced_weights_ = trimming.kept.astype(float)
         self.estimators_, scores = fit_views(results, features, cross, trimming, over_views, start)
+        if (cross.number < 0).any():
+            fit_tested(self, samples, results, scores, cross)
+            return
+        learned = learned_entries(samples.signs, cross)
+        self.out_of_fold_scores_ = self._fit_correction(samples, scores, cross, learned, rng)
+        # The samples of a fold are not random if identical samples, or those of a group, are in the same fold.
+        left_out = rng.permutation(len(learned)) % len(cross.folds) == 0
+        summarize_samples(self, samples, features, results, learned, left_out)
+
+    def _fit_correction(
+        self, samples: Samples, scores: Mapping[str, Any], cross: CrossFit, learned: NDArray[np.bool_], rng: Any
+    ) -> NDArray[np.float64]:
+        """Weigh, calibrate and correct the out-of-fold scores of the views, and return the scores."""
         self.mixture_ = ViewMixture().fit(scores, samples.signs, samples.weights, cross.over)
         mixed = self.mixture_.combine(scores)
-        known = np.where(np.isnan(self.class_prior_), samples.signs, samples.signs > 0)  # no weak negatives
-        learned = learned_entries(samples.signs, cross)
         rows = calibrated_rows(samples)
         self.correction_ = ScoreCorrection(
             dependency_weight=self.dependency_weight,
@@ -454,28 +485,14 @@ class SelfPacedEnsemble(MultiLabelEstimator):
             samples.weights[rows],
             CrossFit.of(cross.number[rows], cross.over),
             learned[rows],
-            known=Labels(known[rows], SIGNS),
+            known=Labels(known_signs(samples, self.class_prior_)[rows], SIGNS),
             rates=self.likelihood_rates_,
         )
         self.label_dependencies_ = self.correction_.dependency_.label_dependencies_
-        self.out_of_fold_scores_ = self.correction_.formula_.apply(mixed)
+        corrected = self.correction_.formula_.apply(mixed)
         # With many samples, the corrections and calibrations are fitted to these only.
-        self.out_of_fold_scores_[rows] = self.correction_.held_out_scores_
-        # The samples of a fold are not random if identical samples, or those of a group, are in the same fold.
-        left_out = rng.permutation(len(mixed)) % len(cross.folds) == 0
-        coef = fit_linear_part(results, features, self.transformers_, left_out)
-        if coef is not None:
-            summarized = slice(None, None, spacing(len(mixed), MAX_CALIBRATED))  # more would change little
-            labels = Labels((known * learned)[summarized].astype(np.int8), SIGNS)
-            self.reference_ = make_reference(samples.X[summarized], labels, coef=coef, held_out=left_out[summarized])
-
-    def _fit_on_cluster(self, samples: ClusterSamples) -> None:
-        """Fit the views that accept Dask collections to all samples, with the settings that were found on a sample."""
-        views = self._make_views(VIEWS)
-        for name, fitted in self.estimators_.items():
-            if getattr(fitted, "fits_collections", False):
-                features = samples.transformed(self.transformers_[name], views[name].dtype)
-                self.estimators_[name] = arrays_to_numpy(fit_samples(clone(fitted), features))
+        corrected[rows] = self.correction_.held_out_scores_
+        return corrected
 
     def _scores(self, X: Any) -> Array:
         formula = self.formula_

@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
 from sklearn.base import clone
 
 from spmld._arrays import Array, move, to_numpy
+from spmld.ensemble.all_rows import spread
 from spmld.ensemble.ensemble import SelfPacedEnsemble
 from spmld.ensemble.views import N_TREES, kernel_ridge_view
 from spmld.estimators.base import MultiLabelEstimator
@@ -136,9 +138,11 @@ class HierarchicalClassifier(WrapperEstimator):
 
     @property
     def out_of_fold_scores_(self) -> Array:
-        """Log-odds of the projected out-of-fold probabilities."""
+        """Log-odds of the projected out-of-fold probabilities, NaN for samples without them."""
         base = self.estimator_
-        return log_odds(self._project(base._probabilities(base.out_of_fold_scores_)))
+        scores = base.out_of_fold_scores_
+        scored = ~np.isnan(scores).any(axis=1)
+        return spread(log_odds(self._project(base._probabilities(scores[scored]))), scored, len(scores))
 
     def _margins(self, scores: Any) -> Array:
         return self._project(self.estimator_._margins(scores))

@@ -128,13 +128,28 @@ def trim(scores: NDArray[Any], signs: NDArray[Any], keep_fraction: float) -> NDA
     """
     if keep_fraction == 1:
         return signs != 0
-    losses = LOSSES["logistic"].value(signs, scores).astype(float)
-    kept = np.zeros(signs.shape, dtype=bool)
-    for sign, fraction in ((1, keep_fraction), (-1, 1 - NEGATIVE_RATIO * (1 - keep_fraction))):
+    return easy_entries(scores, signs, loss_limits(scores, signs, keep_fraction))
+
+
+def loss_limits(scores: NDArray[Any], signs: NDArray[Any], keep_fraction: float) -> NDArray[np.float64]:
+    """Return the largest losses of positives and of negatives of each label that `trim` keeps."""
+    losses = entry_losses(scores, signs)
+    limits = np.empty((2, signs.shape[1]))
+    for i, (sign, fraction) in enumerate(((1, keep_fraction), (-1, 1 - NEGATIVE_RATIO * (1 - keep_fraction)))):
         chosen = signs == sign
         # 0.55 of 100 losses are 55 losses, although the floating-point product is slightly larger.
         n_kept = np.ceil(fraction * chosen.sum(axis=0) * (1 - 8 * np.finfo(float).eps)).astype(np.intp)
         ascending = np.sort(np.where(chosen, losses, np.inf), axis=0)
-        largest = np.take_along_axis(ascending, np.maximum(n_kept - 1, 0)[None], axis=0)
-        kept |= chosen & (losses <= largest * (1 + TIE_TOLERANCE))
-    return kept
+        limits[i] = np.take_along_axis(ascending, np.maximum(n_kept - 1, 0)[None], axis=0)
+    return limits
+
+
+def easy_entries(scores: NDArray[Any], signs: NDArray[Any], limits: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which observed entries have losses up to the limits of their label and polarity."""
+    limit = np.where(signs > 0, limits[0], limits[1])
+    return (signs != 0) & (entry_losses(scores, signs) <= limit * (1 + TIE_TOLERANCE))
+
+
+def entry_losses(scores: NDArray[Any], signs: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the logistic losses of entries."""
+    return np.asarray(LOSSES["logistic"].value(signs, scores), dtype=float)

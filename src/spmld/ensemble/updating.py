@@ -47,7 +47,8 @@ class KeptData:
     trimmed : ndarray of bool of shape (n_samples, n_labels, n_fits)
         Entries that are left out in the fit of each fold and, at the end, of all samples; no fits without trimming.
     fold : ndarray of shape (n_samples,)
-        Fold that tests each sample.
+        Fold that tests each sample, -1 for samples that none tests: of a fit that searched a part of the samples, the
+        only fold tests those that it held out.
     sample_names : ndarray of str of shape (n_samples,)
         Identifiers of the samples, which the commands use; empty without one.
     estimators : dict
@@ -81,6 +82,11 @@ class KeptData:
         n, l = samples.labels.shape
         trimmed = np.zeros((n, l, self.trimmed.shape[2]), dtype=bool)
         return KeptData(samples, trimmed, np.zeros(n, dtype=self.fold.dtype), np.full(n, ""), {})
+
+    @property
+    def n_parts(self) -> int:
+        """Number of parts like the folds in all samples, also those that no fold tests."""
+        return round((self.fold.max() + 1) * len(self.fold) / np.count_nonzero(self.fold >= 0))
 
     @property
     def trusted(self) -> NDArray[np.bool_]:
@@ -126,14 +132,17 @@ class KeptData:
         """Return the data with the chosen samples of other data.
 
         A sample that is identical to one of these data is in the same fold. The fold of another one depends on its
-        features only, so that the order of new samples does not matter.
+        features only, so that the order of new samples does not matter. If no fold tests most samples, as many of the
+        new ones are tested.
         """
         n = len(self.fold)
         X = join_rows([self.samples.X, new.samples.X[chosen]])
         hashes = hash_samples(X)
         first, _ = group_identical(hashes)
         fold = np.append(self.fold, np.zeros(np.count_nonzero(chosen), dtype=self.fold.dtype))
-        fold[n:] = np.where(first[n:] < n, fold[first[n:]], hashes[n:] % np.uint64(self.fold.max() + 1))
+        drawn = (hashes[n:] % np.uint64(self.n_parts)).astype(fold.dtype)
+        drawn = np.where(drawn > self.fold.max(), -1, drawn)
+        fold[n:] = np.where(first[n:] < n, fold[first[n:]], drawn)
         added = new.entries()
         entries = {name: np.concatenate([old, added[name][chosen]]) for name, old in self.entries().items()}
         data = replace(self, samples=replace(self.samples, X=X)).with_entries(**entries)
@@ -142,6 +151,13 @@ class KeptData:
     def fit_weights(self) -> list[Any]:
         """Return the weights of the entries in the fit of each fold and of all samples; empty without trimming."""
         return [self.samples.weights * ~self.trimmed[..., k] for k in range(self.trimmed.shape[2])]
+
+
+def start_at_mean(estimator: Any, models: Sequence[Any]) -> Any:
+    """Return an estimator that starts at the mean of the coefficients of fitted models, close to its solution."""
+    for part in {"coef_", "intercept_"} & set(vars(models[0])):
+        setattr(estimator, part, np.mean([to_numpy(getattr(model, part)) for model in models], axis=0))
+    return estimator
 
 
 def fold_models(results: Mapping[str, PathResult]) -> dict[str, list[Any]]:
@@ -300,8 +316,7 @@ def refit(ensemble: Any, kept: KeptData, over: Map) -> None:
         models = [set_accepted(deepcopy(model), **params) for model in fitted]
         scores = cross_fit_scores(cross, models, features[name], fits[:-1] or None)
         results[name] = PathResult(ensemble.params_[name], scores, max(held_out.mean(scores), MIN_LOSS), models)
-        for part in {"coef_", "intercept_"} & set(vars(start[name])):  # the mean is close to the solution
-            setattr(start[name], part, np.mean([to_numpy(getattr(model, part)) for model in models], axis=0))
+        start[name] = start_at_mean(start[name], models)
     observed = samples.labels.observed
     trimming = Trimming(ensemble.keep_fraction_, observed & ~kept.trimmed[..., -1] if fits else observed, None)
     ensemble._fit_formula(samples, features, cross, results, trimming, start=start)

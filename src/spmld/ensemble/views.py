@@ -519,7 +519,14 @@ def fit_linear_part(
     rows = np.flatnonzero(~left_out)
     for name, transformer in transformers.items():
         estimator = results[name].estimators[0]
-        if hasattr(transformer, "unscale") and hasattr(estimator, "coef_"):
+        if original_coefficients(transformer, estimator) is not None:
             model = fit_samples(clone(estimator), samples[name].rows(rows))
-            return None if model is None else transformer.unscale(to_numpy(model.coef_).T.astype(float))[0].T
+            return None if model is None else original_coefficients(transformer, model)
     return None
+
+
+def original_coefficients(transformer: Any, estimator: Any) -> NDArray[Any] | None:
+    """Return the coefficients of a view for the original features, or None if it is not linear in them."""
+    if not (hasattr(transformer, "unscale") and hasattr(estimator, "coef_")):
+        return None
+    return np.asarray(transformer.unscale(to_numpy(estimator.coef_).T.astype(float))[0].T)

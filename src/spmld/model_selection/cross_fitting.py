@@ -62,8 +62,8 @@ class CrossFit:
 
     @property
     def number(self) -> NDArray[np.int16]:
-        """Number of the first fold that tests each sample."""
-        number = np.zeros(self.n_samples, dtype=np.int16)
+        """Number of the first fold that tests each sample, -1 for samples that are not tested."""
+        number = np.full(self.n_samples, -1, dtype=np.int16)
         for k in reversed(range(len(self.folds))):
             number[self.folds[k][1]] = k
         return number

@@ -204,7 +204,7 @@ def split_samples(cv: Any, samples: Samples, seed: int, identical: str = "auto")
         together = 0 < n_repeated <= len(groups) - int(cv) and identical != "apart"
         if identical == "auto":
             together = together and are_copies(groups, samples.signs)
-        number = stratify(samples.signs, int(cv), seed, groups if together else None)
+        number = stratify(samples.signs, np.ones(int(cv)), seed, groups if together else None)
         return numbered_folds(number), n_repeated, together
     folds = make_folds(cv, samples.X, Labels(samples.signs, SIGNS).write_with_missing(None))
     if any(len(np.unique(train)) < len(train) for train, _ in folds):
@@ -251,30 +251,32 @@ def are_copies(groups: NDArray[np.intp], signs: NDArray[np.int8]) -> bool:
 
 
 def stratify(
-    signs: NDArray[np.int8], n_folds: int, seed: int, groups: NDArray[np.intp] | None = None
+    signs: NDArray[np.int8], proportions: Any, seed: int, groups: NDArray[np.intp] | None = None
 ) -> NDArray[np.intp]:
-    """Return the number of the fold that tests each sample, stratified by the labels, the same for those of a group.
+    """Return the number of the part of each sample, stratified by the labels, the same for those of a group.
 
-    Of many samples, consecutive parts are stratified one after the other. Groups are those of `group_identical`.
+    The sizes of the parts have the given proportions. Of many samples, consecutive parts are stratified one after the
+    other. Groups are those of `group_identical`.
     """
     n = len(signs)
     rng = check_random_state(seed)
     number = np.zeros(n, dtype=np.intp)
     for start, stop in pairwise(np.linspace(0, n, -(-n // MAX_STRATIFIED) + 1).astype(int)):
-        sizes = proportional_sizes(stop - start, np.ones(n_folds))
+        sizes = proportional_sizes(stop - start, proportions)
         of_part = None if groups is None else groups[start:stop]
         number[start:stop] = allocate(signs[start:stop], sizes, rng, groups=of_part)
     return number if groups is None else number[groups]  # a group is named by its first sample
 
 
 def numbered_folds(number: NDArray[np.integer[Any]]) -> list[Fold]:
-    """Return folds given by the number of the fold that tests each sample.
+    """Return folds given by the number of the fold that tests each sample, -1 for samples that none tests.
 
-    A single fold is fitted on the samples that it tests.
+    A single fold that tests all samples is fitted on them.
     """
-    numbers = np.unique(number)
+    numbers = np.unique(number[number >= 0])
     tests = [np.flatnonzero(number == k) for k in numbers]
-    trains = [np.flatnonzero(number != k) for k in numbers] if len(numbers) > 1 else tests
+    alone = len(numbers) == 1 and len(tests[0]) == len(number)
+    trains = tests if alone else [np.flatnonzero(number != k) for k in numbers]
     return list(zip(trains, tests, strict=True))
 
 

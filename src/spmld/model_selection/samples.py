@@ -14,6 +14,7 @@ from spmld._arrays import (
     Array,
     Matrix,
     count_nonzero,
+    in_precision,
     largest_value,
     move,
     n_values,
@@ -146,6 +147,10 @@ class Samples:
     def scaled(self, mean: Any, factor: Any) -> "Samples":
         """Return the samples with the features minus their means, times their factors."""
         return replace(self, X=scale(self.X, mean, factor))
+
+    def transformed(self, transformer: Any, dtype: str | None = None) -> "Samples":
+        """Return the samples with the features of a fitted transformer, in the precision `dtype` if given."""
+        return replace(self, X=in_precision(transformer.transform(self.X), dtype))
 
     def sample_features(self, rows: NDArray[np.intp]) -> Matrix:
         """Return the features of some samples."""

@@ -165,8 +165,10 @@ def _held_out_quality(model: Any, data: Dataset, seed: int, weights: Any = None)
         except ValueError as error:  # of a method that needs more samples than a fold has; the fitted model is kept
             print_message(f"spmld: note: the held-out quality of {name} is not available: {error}")
             return {}
-        calibrated = estimator is not model and name == "model"
-        quality[name] = quality_metrics(Y_true, model.calibration_.transform(scores) if calibrated else scores)
+        if name == "model":
+            scored = ~np.isnan(scores).any(axis=1)  # an ensemble of many samples has scores of some
+            scores = model.calibration_.transform(scores) if estimator is not model else scores
+        quality[name] = quality_metrics(Y_true[scored], scores[scored])
     return {} if any(np.isnan(value) for values in quality.values() for value in values.values()) else quality
 
 

@@ -211,11 +211,12 @@ def fit_model(model: Any, data: Dataset, method: str, entry_weight: Any = None) 
 
 
 def quality_metrics(Y: Any, scores: Any) -> dict[str, float]:
-    """Return metrics of out-of-fold scores."""
+    """Return metrics of out-of-fold scores; samples that have none, NaN, do not count."""
     metrics = (ranking_loss, label_ranking_average_precision) if Y.shape[1] > 1 else (macro_auc,)
+    scored = ~np.isnan(scores).any(axis=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
-        return {metric.__name__: round(float(metric(Y, scores)), SUMMARY_DIGITS) for metric in metrics}
+        return {metric.__name__: round(float(metric(Y[scored], scores[scored])), SUMMARY_DIGITS) for metric in metrics}
 
 
 def save_model(
