@@ -39,6 +39,7 @@ SLOW = (
     "review",
     "review_page",
     "startup",
+    "text",
     "threads",
     "trees",
     "updates",

@@ -52,7 +52,7 @@ PUBLIC = {
         "make_songs make_planted Dataset read_dataset write_dataset load_dataset read_hierarchy from_frame describe "
         "list_datasets fetch_dataset",
     ),
-    "spmld.tables": ("Tables", "TableEncoder read_table TableRoles TableError TableWarning"),
+    "spmld.tables": ("Tables", "TableEncoder TextEmbedder read_table TableRoles TableError TableWarning"),
     "spmld.export": ("Model files", "Checkpoint ModelFileError"),
     "spmld.inspection": ("Explanations", "Explanation TopFeatures"),
     "spmld.plotting": (

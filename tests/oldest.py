@@ -8,7 +8,7 @@ import re
 import tomllib
 from pathlib import Path
 
-EXTRAS = ("cli", "data", "fast", "files", "onnx", "plot", "report")
+EXTRAS = ("cli", "data", "fast", "files", "onnx", "plot", "report", "text")
 
 
 def oldest_versions():

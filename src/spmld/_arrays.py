@@ -118,7 +118,7 @@ MEMORY = 2**22
 OVERFLOW_MARGIN = 1e3
 """Factor that is left for coefficients when squares of features must not overflow."""
 
-ROUNDING = 1e-9
+ROUNDING_ERROR = 1e-9
 """Tolerance for the rounding errors of fractions of counts, and of margins."""
 ACCELERATOR = 2**28
 """Maximum size of a slice on an accelerator, where many small operations take longer than a large one."""

@@ -15,7 +15,6 @@ from sklearn.multioutput import MultiOutputClassifier
 from spmld import MaskedLogistic
 from spmld.audit import find as find_module
 from spmld.audit import find_label_issues, label_issues
-from spmld.audit.lower_limit import least_errors
 from spmld.datasets import make_planted
 from spmld.labels import LabelWarning, corrupt_labels
 from spmld.model_selection import cross_val_predict
@@ -151,27 +150,6 @@ def test_a_strong_model_finds_the_errors_and_none_in_correct_labels():
     correct = label_issues(TRUTH, LOG_ODDS)
     assert correct.total_range[0] == 0
     assert correct.total_range[1] < 0.05 * N * L
-
-
-def test_the_lower_limit_of_errors_holds_for_verified_random_samples():
-    """It is exceeded by correct labels, and by labels with 10 % of errors, in few draws."""
-    rng = np.random.default_rng(1)
-    exceeded, limits = [], []
-    for rate in (0.0, 0.1):
-        for _ in range(50):
-            scores = rng.normal(-3, 5, size=(600, 8))
-            truth = rng.random(scores.shape) < expit(scores)
-            verified = np.broadcast_to(rng.random((600, 1)) < 0.25, truth.shape)
-            wrong = ~verified & (rng.random(truth.shape) < rate)
-            limit = least_errors(scores, np.where(truth ^ wrong, 1, -1), verified)
-            exceeded.append(limit > wrong.sum())
-            limits.append(limit / max(wrong.sum(), 1))
-    assert np.mean(exceeded) <= 0.05
-    assert np.mean(limits[50:]) > 0.2
-
-
-def test_without_verified_entries_the_lower_limit_is_0():
-    assert least_errors(LOG_ODDS, np.where(Y == 1, 1, -1), np.zeros(Y.shape, dtype=bool)) == 0
 
 
 def test_names_of_labels_and_samples():

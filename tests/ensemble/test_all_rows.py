@@ -43,11 +43,11 @@ def exact_ridge():
     return View("exact", FeatureScaler(), MaskedRidge(alpha=3.0, tol=1e-10, warm_start=True))
 
 
-def divided(signs, max_samples=100, cv=3, X=None, identical="auto", seed=0):
+def divided(signs, max_samples=100, cv=3, X=None, similar="auto", seed=0):
     signs = np.asarray(signs, dtype=np.int8)
     X = np.arange(float(len(signs)))[:, None] if X is None else X
     labels = read_labels(np.where(signs == 0, np.nan, signs > 0))
-    return divide(Samples(X, labels, labels.observed), max_samples, cv, identical, np.random.RandomState(seed))
+    return divide(Samples(X, labels, labels.observed), max_samples, cv, similar, np.random.RandomState(seed))
 
 
 def test_a_fit_that_may_search_all_samples_is_the_fit_without_a_limit():
@@ -91,10 +91,10 @@ def test_copies_are_on_the_same_side():
     order = np.random.default_rng(1).permutation(1000)
     sample = np.tile(np.arange(1.0, 501.0), 2)[order]
     division = divided(np.vstack([signs, signs])[order], X=sample[:, None])
-    assert (division.identical_samples, division.n_repeated) == ("together", 500)
+    assert (division.similar_samples, division.n_repeated) == ("together", 500)
     for rows in (division.searched, division.fitted, division.held_out):
         assert (np.unique(sample[rows], return_counts=True)[1] == 2).all()
-    assert divided(np.vstack([signs, signs])[order], X=sample[:, None], identical="apart").identical_samples == "apart"
+    assert divided(np.vstack([signs, signs])[order], X=sample[:, None], similar="apart").similar_samples == "apart"
 
 
 def test_folds_of_all_samples_are_kept_in_the_search_and_in_the_division():

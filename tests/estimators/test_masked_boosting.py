@@ -8,7 +8,7 @@ from sklearn.ensemble import RandomForestClassifier
 from spmld import MaskedBoosting, MaskedLogistic, PerLabelClassifier, SelfPacedEnsemble
 from spmld.core.losses import LOSSES
 from spmld.datasets import make_planted
-from spmld.ensemble.views import default_views
+from spmld.estimators.masked_boosting import is_affordable
 from spmld.estimators.trees import Trees
 from spmld.inspection import explain
 from spmld.labels import hide_labels
@@ -139,7 +139,7 @@ def test_no_trees_have_scores_of_zero():
     np.testing.assert_array_equal(Trees.empty(2).scores(DATA.X[:3]), np.zeros((3, 2)))
 
 
-def test_boosting_is_left_out_of_large_data():
-    assert "boosting" in default_views(3000, 1000, 50)
-    assert "boosting" not in default_views(20_000, 50_000, 50)
-    assert default_views(10**6, 1000, 50) == default_views(20_000, 1000, 50)
+def test_boosting_is_affordable_by_the_samples_that_are_searched():
+    assert is_affordable(3000, 1000, 50)
+    assert not is_affordable(20_000, 50_000, 50)
+    assert is_affordable(10**6, 1000, 50) == is_affordable(20_000, 1000, 50)

@@ -227,6 +227,7 @@ def texts():
     "steps",
     [
         (TfidfVectorizer(sublinear_tf=True), ensemble()),
+        (TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 5), sublinear_tf=True), MaskedLogistic()),
         (TfidfVectorizer(ngram_range=(1, 2), min_df=2, max_features=60), MaskedLogistic()),
         (TfidfVectorizer(lowercase=False, token_pattern=r"(?u)\b\w+\b", norm=None, use_idf=False), MaskedLogistic()),
         (CountVectorizer(binary=True, stop_words=["night"]), PerLabelClassifier(RandomForestClassifier(10))),

@@ -7,14 +7,18 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
+from scipy.special import expit
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import GridSearchCV, cross_validate
 
+from spmld import SelfPacedEnsemble
 from spmld.labels import read_labels
+from spmld.metrics import log_loss
 from spmld.model_selection import MultilabelStratifiedKFold
-from spmld.model_selection.folds import are_copies, split_samples
+from spmld.model_selection.folds import split_samples
 from spmld.model_selection.samples import Samples
+from spmld.model_selection.similarity import are_copies, find_similar
 
 from .splits_cases import labels_and_folds, make_labels
 
@@ -124,18 +128,70 @@ def test_copies_agree_in_their_labels_and_samples_of_categories_do_not():
     assert not are_copies(categories, certain)  # fifty of each are no copies, although their labels agree
 
 
-def test_whether_identical_samples_share_a_fold_can_be_overruled():
+def edited_samples(n_samples, n_features, noise, seed):
+    """Return samples, each followed by two near copies, and their labels."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_samples, n_features))
+    signs = np.where(X[:, :1] + rng.normal(size=(n_samples, 4)) > 0.5, 1, -1).astype(np.int8)
+    copies = np.repeat(X, 3, axis=0)
+    return copies + noise * rng.normal(size=copies.shape), np.repeat(signs, 3, axis=0)
+
+
+@pytest.mark.parametrize("n_samples", [200, 500])  # more samples than those that decide
+def test_near_samples_with_the_same_labels_are_copies(n_samples):
+    X, signs = edited_samples(n_samples, 10, 0.05, seed=0)
+    found = find_similar(X, signs, 3)
+    assert_array_equal(found.groups, np.arange(len(X)) // 3 * 3)
+    assert found == (found.groups, 0, 2 * n_samples, True)
+    drawn = np.random.default_rng(1).permuted(signs, axis=0)
+    assert find_similar(X, drawn, 3)[1:] == (0, 0, False)  # nearness alone is no sign
+    assert find_similar(X, drawn, 3, "together")[1:] == (0, 2 * n_samples, True)
+    assert find_similar(X, signs, 3, "apart")[1:] == (0, 0, False)
+
+
+def test_texts_with_some_other_words_are_copies():
+    rng = np.random.default_rng(0)
+    words = rng.integers(0, 3000, size=(200, 40))
+    edited = np.where(rng.random(words.shape) < 0.1, rng.integers(0, 3000, size=words.shape), words)
+    texts = np.vstack([words, edited])
+    X = sp.csr_array((np.ones(texts.size), (np.repeat(np.arange(400), 40), texts.ravel())), shape=(400, 3000))
+    signs = np.where(rng.random((200, 4)) < 0.3, 1, -1).astype(np.int8)
+    found = find_similar(X, np.vstack([signs, signs]), 3)
+    assert found.n_repeated + found.n_near == 200
+    assert found.together
+    assert find_similar(X[:200], signs, 3)[1:] == (0, 0, False)
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 3, 10])
+def test_independent_samples_have_no_gap_in_their_distances(n_features):
+    for seed in range(20):
+        X = np.random.default_rng(seed).normal(size=(400, n_features))
+        signs = np.where(X > 0, 1, -1).astype(np.int8)  # near samples have the same labels
+        assert find_similar(X, signs, 3)[1:] == (0, 0, False)
+        assert find_similar(X, signs, 3, "together")[1:] == (0, 0, False)
+
+
+def test_held_out_copies_are_as_hard_as_new_samples():
+    X, signs = edited_samples(150, 8, 0.03, seed=0)
+    X_new, new = edited_samples(1000, 8, 0.0, seed=1)
+    model = SelfPacedEnsemble(random_state=0).fit(X, signs > 0)
+    expected = log_loss(new > 0, model.predict_proba(X_new))
+    assert log_loss(signs > 0, expit(model.out_of_fold_scores_)) > expected - 0.02
+    assert model.n_near_samples_ == 300
+
+
+def test_whether_similar_samples_share_a_fold_can_be_overruled():
     X = np.repeat(np.random.default_rng(0).normal(size=(30, 2)), 2, axis=0)
     labels = read_labels(np.repeat(np.eye(3)[np.arange(30) % 3], 2, axis=0))
     samples = Samples(X, labels, labels.observed)
 
-    def pairs_in_one_fold(identical):
-        folds, n_repeated, together = split_samples(3, samples, 0, identical)
-        assert n_repeated == 30
+    def pairs_in_one_fold(similar):
+        folds, found = split_samples(3, samples, 0, similar)
+        assert found.n_repeated == 30
         number = np.zeros(60)
         for k, (_, test) in enumerate(folds):
             number[test] = k
-        return (number[::2] == number[1::2]).all(), together
+        return (number[::2] == number[1::2]).all(), found.together
 
     assert pairs_in_one_fold("auto") == (True, True)
     assert pairs_in_one_fold("together") == (True, True)

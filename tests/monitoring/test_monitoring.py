@@ -1,6 +1,7 @@
 """Monitoring without labels: frequencies of labels, and tests for shifts."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -112,8 +113,9 @@ def test_replaced_words_and_a_changed_frequency_are_noticed(songs, model, tmp_pa
     assert not result.alarm
     encoder, reference = model[0], model[-1].reference_
     present = 1 - reference.below[0] / reference.n_samples
-    common = np.argsort(-np.where(present < 0.5, present, 0))[:4]
-    words = [str(name).removeprefix("review: ") for name in encoder.get_feature_names_out()[common]]
+    names = [str(name).removeprefix("review: ") for name in encoder.get_feature_names_out()]
+    fractions = {name: fraction for name, fraction in zip(names, present, strict=False) if name.isalpha()}
+    words = sorted((name for name in fractions if fractions[name] < 0.5), key=fractions.__getitem__)[-4:]
     replaced = [" ".join("word" if word.lower().strip(".,") in words else word for word in t.split()) for t in texts]
     changed = monitor(model, pd.DataFrame({"review": replaced}))
     alarms = {name for name, alarm in zip(changed.features.names, changed.features.alarm, strict=True) if alarm}
@@ -125,7 +127,7 @@ def test_replaced_words_and_a_changed_frequency_are_noticed(songs, model, tmp_pa
     assert frequent.new[label] > frequent.training[label] + 0.1
     spmld.save(model, tmp_path / "model.skops")
     assert monitor(spmld.load(tmp_path / "model.skops"), pd.DataFrame({"review": texts})).to_dict() == result.to_dict()
-    assert "Alarm: features" in monitoring_report(changed)
+    assert re.search("Alarm: .*features have changed", monitoring_report(changed))
     assert "No shift was found" in monitoring_report(result)
 
 

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.special import expit
 from scipy.stats import beta
 
-from spmld.noise.bounds import bound_errors, upper_limit
+from spmld.noise.bounds import bound_errors, least_errors, upper_limit
 
 
 def draw(strength, seed, n=1000, l=8):
@@ -73,3 +73,24 @@ def test_labels_without_positives_or_without_entries_have_no_errors_to_bound():
 def test_the_limit_is_that_of_clopper_and_pearson():
     assert_allclose(upper_limit(3, 50, 0.95), beta.ppf(0.95, 4, 47))
     assert upper_limit(5, 5) == 1
+
+
+def test_the_lower_limit_of_errors_holds_for_verified_random_samples():
+    """It is exceeded by correct labels, and by labels with 10 % of errors, in few draws."""
+    rng = np.random.default_rng(1)
+    exceeded, limits = [], []
+    for rate in (0.0, 0.1):
+        for _ in range(50):
+            scores = rng.normal(-3, 5, size=(600, 8))
+            truth = rng.random(scores.shape) < expit(scores)
+            verified = np.broadcast_to(rng.random((600, 1)) < 0.25, truth.shape)
+            wrong = ~verified & (rng.random(truth.shape) < rate)
+            limit = least_errors(scores, np.where(truth ^ wrong, 1, -1), verified)
+            exceeded.append(limit > wrong.sum())
+            limits.append(limit / max(wrong.sum(), 1))
+    assert np.mean(exceeded) <= 0.05
+    assert np.mean(limits[50:]) > 0.2
+
+
+def test_without_verified_entries_the_lower_limit_is_0():
+    assert least_errors(np.zeros((20, 3)), np.ones((20, 3), dtype=np.int8), np.zeros((20, 3), dtype=bool)) == 0

@@ -11,7 +11,7 @@ from sklearn.calibration import _SigmoidCalibration
 from spmld.core.losses import LOSSES
 from spmld.estimators import ThresholdClassifier
 from spmld.noise import PooledCalibration
-from spmld.noise.calibration import _Entries, _minimize, _Prior
+from spmld.noise.calibration import _Entries, _fit_prior, _minimize, _Prior
 from tests.model_selection.classifier_cases import Ridge, make_data, scores_and_signs
 
 
@@ -249,3 +249,24 @@ def test_the_last_point_is_kept_where_no_halving_of_a_step_decreases_the_loss(be
 
     lines = _minimize(Edge(), np.array([[3.0, 0.25]]), _Prior(np.zeros(2), np.zeros(2)))
     assert_array_equal(lines, [[1.0, 0.25]])
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.3, 1.0])
+def test_the_distribution_of_the_lines_is_a_fixed_point_of_the_em_algorithm(spread):
+    """Variances that are not 0 equal the mean squares of the effects plus their posterior variances."""
+    rng = np.random.default_rng(0)
+    curvature = rng.uniform(20, 200, size=(30, 2))
+    hessian = curvature[:, :, None] * np.array([[1.0, 0.3], [0.3, 1.0]]) + curvature[:, None, :] * np.eye(2)
+    truth = np.array([1.0, -2.0]) + spread * rng.normal(size=(30, 2))
+    noise = np.linalg.cholesky(np.linalg.inv(hessian)) @ rng.normal(size=(30, 2, 1))
+    lines = truth + noise[:, :, 0]
+    mean, precision = _fit_prior(lines, _Prior(np.zeros(2), np.ones(2)), np.zeros((30, 2)), hessian)
+    covariance = np.linalg.inv(hessian + np.diag(precision))
+    effects = (covariance @ hessian @ (lines - mean)[:, :, None])[:, :, 0]
+    variance = (effects**2 + np.diagonal(covariance, axis1=1, axis2=2)).mean(axis=0)
+    np.testing.assert_allclose(variance * precision, 1, atol=2e-3)
+    np.testing.assert_allclose(mean, [1, -2], atol=3 * max(spread, 0.1) / np.sqrt(30))
+    if spread == 0:
+        assert (precision > 1000).all()
+    else:
+        np.testing.assert_allclose(precision**-0.5, spread, rtol=0.4)

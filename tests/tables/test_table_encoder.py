@@ -11,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 import spmld
 from spmld.tables import TableEncoder, TableWarning
 from spmld.tables.columns import column_kind, date_formats, date_notes, date_parts, to_dates
+from spmld.tables.text_terms import term_vectorizer
 from tests.journeys.songs import make_songs
 
 FRAME, Y = make_songs(80)
@@ -78,8 +79,28 @@ def test_features_do_not_depend_on_the_order_of_columns_and_ignore_others():
 def test_text_is_that_of_scikit_learn():
     frame = FRAME[["review"]]
     X = TableEncoder(text="review").fit_transform(frame)
-    expected = TfidfVectorizer(sublinear_tf=True).fit_transform(frame["review"])
-    np.testing.assert_allclose(dense(X), expected.toarray())
+    words = TfidfVectorizer(sublinear_tf=True, ngram_range=(1, 2)).fit_transform(frame["review"])
+    characters = TfidfVectorizer(sublinear_tf=True, analyzer="char_wb", ngram_range=(2, 5)).fit_transform(
+        frame["review"]
+    )
+    np.testing.assert_allclose(dense(X), np.hstack([words.toarray(), characters.toarray()]) / np.sqrt(2))
+
+
+def test_terms_are_those_of_most_texts():
+    """A term that is repeated in one text is not frequent; of equally frequent terms, the first ones are used."""
+    texts = ["night night night rain", "slow rain", "slow dance", "calm night rain"]
+    words = term_vectorizer("words", texts, 4).fit(texts)
+    assert words.get_feature_names_out().tolist() == ["night", "night rain", "rain", "slow"]
+    assert term_vectorizer("characters", texts, 3).vocabulary == [" r", " ra", " rai"]
+
+
+def test_missing_texts_are_empty():
+    encoder = TableEncoder(text="review").fit(FRAME[["review"]])
+    for missing in (None, np.nan, pd.NA, ""):
+        changed = pd.DataFrame({"review": pd.Series([missing, "slow"], dtype=object)})
+        X = dense(encoder.transform(changed))
+        assert not X[0].any()
+        assert X[1].any()
 
 
 def test_numbers_are_scaled_and_missing_ones_are_the_median():
@@ -104,7 +125,7 @@ def test_text_and_other_columns_have_the_same_norm():
 
 def test_missing_and_new_values_in_transform():
     encoder = TableEncoder(text=["review"], allow_missing=True).fit(FRAME)
-    other = FRAME.assign(format="tape", released="never", review="unknown", tempo="n/a")
+    other = FRAME.assign(format="tape", released="never", review="zzz", tempo="n/a")
     with pytest.warns(TableWarning, match="80 of 80 values of column 'released' cannot be read as dates"):
         X = dense(encoder.transform(other))
     assert np.isfinite(X).all()
@@ -159,11 +180,11 @@ def test_pipelines_are_saved_and_loaded(text, tmp_path):
 
 
 def test_parameters_are_validated():
-    encoder = clone(TableEncoder(text=["review"], max_words=10))
-    assert encoder.fit_transform(FRAME[["review"]]).shape == (80, 10)
+    encoder = clone(TableEncoder(text=["review"], max_terms=10))
+    assert encoder.fit_transform(FRAME[["review"]]).shape == (80, 20)
     for wrong, message in (
         (TableEncoder(text=["revue"]), "column 'revue' of text does not exist; did you mean 'review'"),
-        (TableEncoder(max_words=0), "max_words"),
+        (TableEncoder(max_terms=0), "max_terms"),
         (TableEncoder(drop=list(FRAME.columns)), "at least one column of features"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -75,22 +75,34 @@ class Consensus:
         )
 
     def annotator_quality(self, level: float = 0.9) -> list[dict[str, Any]]:
-        """Return how often each annotator differs from the panel, with intervals, over all labels.
+        """Return how often each annotator differs from the panel, over all labels.
 
         An answer differs if it is positive and the panel leans to no, which means that its expected fraction of
-        positive answers is below one half, or the other way round. Intervals contain the sampling error of the
-        samples and the error of the model's parameters.
+        positive answers is below one half, or the other way round. The interval of the error rate contains the
+        sampling error of the samples and the error of the model's parameters. Rates of false positives and of false
+        negatives, each alone, have no intervals.
         """
-        n_answers = self.labels.by_annotator(self.labels.signs != 0).sum(axis=1)
-        table: list[dict[str, Any]] = [
-            {"annotator": name, "n_answers": round(float(n))}
-            for name, n in zip(self.labels.names, n_answers, strict=True)
-        ]
-        for kind, (rates, intervals) in error_rates(self.labels, self.model, level).items():
-            for row, rate, interval in zip(table, rates.tolist(), intervals.tolist(), strict=True):
-                row[kind] = rate
-                row[f"{kind}_interval"] = tuple(interval)
+        signs = self.labels.signs
+        lean = self.leaning[self.labels.samples]
+        rates, intervals = error_rates(self.labels, self.model, level)
+        columns = {
+            "n_answers": self._by_annotator(signs != 0).astype(int),
+            "error_rate": rates,
+            "false_positive_rate": self._fraction((signs > 0) * (1 - lean), (signs != 0) * (1 - lean)),
+            "false_negative_rate": self._fraction((signs < 0) * lean, (signs != 0) * lean),
+        }
+        table: list[dict[str, Any]] = []
+        for a, name in enumerate(self.labels.names):
+            row = {kind: values[a].item() for kind, values in columns.items()}
+            table.append({"annotator": name, **row, "error_rate_interval": tuple(intervals[a].tolist())})
         return table
+
+    def _by_annotator(self, values: NDArray[Any]) -> _Floats:
+        return self.labels.by_annotator(values).sum(axis=1)
+
+    def _fraction(self, part: _Floats, whole: _Floats) -> _Floats:
+        """Return a fraction of the answers of each annotator, with half an answer of each kind added."""
+        return (self._by_annotator(part) + 0.5) / (self._by_annotator(whole) + 1)
 
     def copies(self, min_fraction: float = COPIED_FRACTION) -> list[tuple[int, int, float]]:
         """Return pairs of annotators who agree more than the model explains, and the fraction that seems copied.

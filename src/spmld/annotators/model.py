@@ -12,8 +12,8 @@ independently of the others. With a mean m of the entry, the clarity has the dis
 It is normal for :math:`\kappa < 0`, truncated at the ends of the scale. For large :math:`\kappa` only the ends remain:
 the model of a hidden true label that annotators flip. The mean is a constant of the label, or slope and shift of
 out-of-fold scores. Parameters maximize the likelihood of the answers with quadratic penalties, by the EM algorithm:
-:math:`s_{aj}` is shrunk to the sum of a value of the label and one of the annotator, :math:`b_{aj}` to a value of the
-annotator.
+:math:`s_{aj}` is shrunk to the sum of a value of the label and one of the annotator, the values of the labels to their
+mean, and :math:`b_{aj}` to a value of the annotator.
 """
 
 from dataclasses import dataclass, fields
@@ -32,10 +32,10 @@ N_LEVELS = 21
 """Number of levels of clarity."""
 RIDGE = 1.0
 """Weight of the quadratic penalties: one over the variance, in log-odds, of what they shrink."""
-PRIOR_RIDGE = 0.01
-"""Weight of the quadratic penalty of the prior, which keeps it finite if all answers are equal."""
-MEAN_SLOPE = 5.0
-"""Value to which the slopes of all labels are shrunk; 99 % say yes to the clearest samples."""
+FLAT_RIDGE = 0.01
+"""Weight of the penalty of the prior, which is nearly flat: it only keeps the prior finite if all answers are equal."""
+INITIAL_SLOPE = 5.0
+"""Slope from which the EM algorithm starts: 99 % say yes to the clearest samples."""
 MAX_ITERATIONS = 200
 """Maximum number of iterations of the EM algorithm."""
 TOLERANCE = 1e-7
@@ -170,18 +170,19 @@ class AnswerModel:
         deviations = [
             self.slopes - self.label_slopes - self.annotator_slopes,
             self.shifts - self.annotator_shifts,
-            self.label_slopes - MEAN_SLOPE,
+            self.label_slopes - self.label_slopes.mean(),
             self.annotator_slopes,
             self.annotator_shifts,
         ]
-        penalty = RIDGE * _square(deviations) + PRIOR_RIDGE * _square([self.prior - self.table.prior])
+        penalty = RIDGE * _square(deviations) + FLAT_RIDGE * _square([self.prior - self.table.prior])
         return float(self.evidence.sum()) - penalty / 2
 
     def step(self) -> "AnswerModel":
         """Return the parameters after an iteration of the EM algorithm."""
         slopes, shifts = self._answer_step()
         n_annotators, n_labels = slopes.shape
-        label_slopes = ((slopes - self.annotator_slopes).sum(axis=0) + MEAN_SLOPE) / (n_annotators + 1)
+        mean = self.label_slopes.mean()
+        label_slopes = ((slopes - self.annotator_slopes).sum(axis=0) + mean) / (n_annotators + 1)
         return AnswerModel(
             self.table,
             slopes,
@@ -210,8 +211,8 @@ class AnswerModel:
         variance = squares.reshape(*mean.shape, 2) - mean[..., None] * mean[..., None, :]
         design = self.table.design
         curvature = np.einsum("nlka,nlab,nlmb->lkm", design, variance, design, optimize=True)
-        gradient = self.prior_scores().sum(axis=0) - PRIOR_RIDGE * (self.prior - self.table.prior)
-        return self.prior + _newton_step(gradient, curvature, PRIOR_RIDGE)
+        gradient = self.prior_scores().sum(axis=0) - FLAT_RIDGE * (self.prior - self.table.prior)
+        return self.prior + _newton_step(gradient, curvature, FLAT_RIDGE)
 
     def prior_scores(self) -> _Floats:
         """Return the derivatives of the log-likelihood of each entry with respect to the prior of its label."""
@@ -225,7 +226,7 @@ _PARAMETERS = [item.name for item in fields(AnswerModel)][1:]
 def initial_model(table: AnswerTable) -> AnswerModel:
     """Return a model in which all annotators are equal."""
     a, l = table.shape
-    slopes = np.full((a, l), MEAN_SLOPE)
+    slopes = np.full((a, l), INITIAL_SLOPE)
     return AnswerModel(table, slopes, np.zeros((a, l)), slopes[0], np.zeros((a, 1)), np.zeros((a, 1)), table.prior)
 
 

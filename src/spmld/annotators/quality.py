@@ -1,7 +1,5 @@
 """How often annotators differ from the panel, and who copies whom."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
@@ -16,31 +14,9 @@ COPIED_FRACTION = 0.3
 COPY_CONFIDENCE = 0.95
 """Confidence with which the fraction of copied answers is above `COPIED_FRACTION`."""
 
-_Counts = tuple[NDArray[Any], NDArray[Any]]
 
-
-def _all_errors(signs: NDArray[np.int8], lean: Any) -> _Counts:
-    return np.where(signs > 0, 1 - lean, (signs < 0) * lean), signs != 0
-
-
-def _false_positives(signs: NDArray[np.int8], lean: Any) -> _Counts:
-    return (signs > 0) * (1 - lean), (signs != 0) * (1 - lean)
-
-
-def _false_negatives(signs: NDArray[np.int8], lean: Any) -> _Counts:
-    return (signs < 0) * lean, (signs != 0) * lean
-
-
-_KINDS = {
-    "error_rate": _all_errors,
-    "false_positive_rate": _false_positives,
-    "false_negative_rate": _false_negatives,
-}
-"""Answers that differ from the panel and answers that could have, given the probability that it leans to yes."""
-
-
-def error_rates(labels: AnnotatorLabels, model: AnswerModel, level: float) -> dict[str, tuple[_Floats, _Floats]]:
-    r"""Return the rates of each kind, of shape (n_annotators,), and intervals of shape (n_annotators, 2).
+def error_rates(labels: AnnotatorLabels, model: AnswerModel, level: float) -> tuple[_Floats, _Floats]:
+    r"""Return how often each annotator differs from the panel, and intervals of shape (n_annotators, 2).
 
     A rate is a ratio of sums over answers. Its error is the sum of the influences of independent samples: directly,
     and by the parameters, which move by :math:`I^{-1} s` for the scores s of the sample and the observed information
@@ -48,23 +24,19 @@ def error_rates(labels: AnnotatorLabels, model: AnswerModel, level: float) -> di
     intervals are symmetric in log-odds.
     """
     leans = (model.posterior * model.leaning).sum(axis=-1)
-    answers = [labels.of_label(j) for j in range(leans.shape[1])]
-    effects = [_parameter_effects(model, signs, j) for j, signs in enumerate(answers)]
-    rates = {}
-    for kind, count in _KINDS.items():
-        counts = [count(signs, lean[:, None]) for signs, lean in zip(answers, leans.T, strict=True)]
-        wrong, total = (sum(part.sum(axis=0) for part in parts) for parts in zip(*counts, strict=True))
-        rate = (wrong + 0.5) / (total + 1)
-        influence = np.zeros((labels.n_samples, len(rate)))
-        variance = 0.5 * ((1 - rate) ** 2 + rate**2)
-        for signs, lean, (scores, moves), (differs, asked) in zip(answers, leans.T, effects, counts, strict=True):
-            no, yes = (wrong - rate * total for wrong, total in (count(signs, 0.0), count(signs, 1.0)))
-            influence += differs - rate * asked + scores @ (moves @ (yes - no))
-            variance = variance + (lean * (1 - lean)) @ (yes - no) ** 2
-        variance += (influence**2).sum(axis=0)
-        width = norm.ppf((1 + level) / 2) * np.sqrt(variance) / ((total + 1) * rate * (1 - rate))
-        rates[kind] = rate, expit(logit(rate)[:, None] + np.stack([-width, width], axis=1))
-    return rates
+    answers = np.stack([labels.of_label(j) for j in range(leans.shape[1])])
+    differs = (answers != 0) * np.abs((answers > 0) - leans.T[:, :, None])
+    total = (answers != 0).sum(axis=(0, 1))
+    rate = (differs.sum(axis=(0, 1)) + 0.5) / (total + 1)
+    influence = (differs - rate * (answers != 0)).sum(axis=0)
+    variance = 0.5 * ((1 - rate) ** 2 + rate**2)
+    for j, (signs, lean) in enumerate(zip(answers, leans.T, strict=True)):
+        scores, moves = _parameter_effects(model, signs, j)
+        influence -= scores @ (moves @ signs)  # another leaning turns an error into a correct answer
+        variance += (lean * (1 - lean)) @ signs**2
+    variance += (influence**2).sum(axis=0)
+    width = norm.ppf((1 + level) / 2) * np.sqrt(variance) / ((total + 1) * rate * (1 - rate))
+    return rate, expit(logit(rate)[:, None] + np.stack([-width, width], axis=1))
 
 
 def _parameter_effects(model: AnswerModel, signs: NDArray[np.int8], label: int) -> tuple[_Floats, _Floats]:

@@ -22,9 +22,10 @@ from spmld.estimators.outputs import log_odds
 from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS
 from spmld.model_selection.cross_fitting import CrossFit, cross_fit
-from spmld.model_selection.folds import Fold, copied_groups, make_folds
+from spmld.model_selection.folds import Fold, make_folds
 from spmld.model_selection.linear import search_logistic
 from spmld.model_selection.samples import Samples
+from spmld.model_selection.similarity import copied_groups
 
 
 def find_label_issues(

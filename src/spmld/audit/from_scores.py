@@ -7,8 +7,8 @@ relative to each other, the labels themselves do not tell. Verified positives an
 of a label is the probability that it is correct, by the noise rates that they determine.
 
 **Range.** Errors that depend on the true label only change certain labels as often as uncertain ones. Their number has
-an upper limit, see `spmld.noise.bounds`. Its lower limit is 0 unless verified entries show errors, see
-`spmld.audit.lower_limit`: a label with a cause that the features do not contain looks like a wrong one.
+an upper limit. Its lower limit is 0 unless verified entries show errors: a label with a cause that the features do not
+contain looks like a wrong one. See `spmld.noise.bounds`.
 """
 
 from collections.abc import Sequence
@@ -23,14 +23,13 @@ from spmld._io import shorten
 from spmld._response import select_positive
 from spmld._validation import list_names
 from spmld.audit.issues import LabelIssues
-from spmld.audit.lower_limit import least_errors
 from spmld.estimators.outputs import log_odds as probability_log_odds
 from spmld.estimators.progress import warn_caller
 from spmld.labels import Labels, LabelWarning, read_labels
 from spmld.labels.encoding import mark_trusted
 from spmld.labels.single_class import find_single_class, single_class_messages
 from spmld.noise import PooledCalibration, identify_noise
-from spmld.noise.bounds import bound_errors
+from spmld.noise.bounds import bound_errors, least_errors
 from spmld.noise.calibration import has_both_classes, trusted_weight
 from spmld.noise.likelihood import error_log_odds
 

@@ -252,7 +252,8 @@ class ClusterSamples:
 
     def problem(self, fit_intercept: bool, group: Chunks | None = None, n_groups: int = 1, **options: Any) -> Problem:
         """Return the problem to solve, with arrays of the type of the features; options for memory have no effect."""
-        like, engine = self.example, self.engine
+        like = self.example
+        engine = self.engine
 
         def make_block(X: Any, signs: Any, weights: Any, group: Any) -> Block:
             return Block(X, move(signs, like), move_weights(weights, like), move(group, like))

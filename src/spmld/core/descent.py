@@ -8,15 +8,14 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from spmld._arrays import Array, namespace
+from spmld.core.newton import SUFFICIENT
 from spmld.core.problem import Block, Problem, Rows, State, set_rows
 from spmld.core.steps import BlockUpdate, normalize_rows
 from spmld.core.terms import Objective, square
 
 Point = tuple[Array, ...]
 
-SUFFICIENT = 1e-4
-"""Minimum decrease of a step relative to the decrease that the slope predicts (Armijo)."""
-MAX_HALVINGS = 25
+MAX_BACKTRACKS = 25
 """Maximum number of trials of a step."""
 SMALL_GRADIENT = 1e-6
 """Norm of the gradient at which a descent ends; its other ends are small steps and small changes of the value."""
@@ -40,7 +39,7 @@ def descend(
     """
 
     def backtrack(x: Point, g: Point, f: float, norm2: float, step: float) -> tuple[Point, float, float]:
-        for _ in range(MAX_HALVINGS):
+        for _ in range(MAX_BACKTRACKS):
             trial = retract(tuple(a - step * d for a, d in zip(x, g, strict=True)))
             new = value(trial)
             if new <= f - SUFFICIENT * step * norm2:

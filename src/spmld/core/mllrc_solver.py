@@ -96,7 +96,8 @@ class MapFit:
             return Y.T @ Y
 
         G = self.problem.sum(moments, self.signs)
-        engine, blocks = self.problem.engine, self.problem.blocks
+        engine = self.problem.engine
+        blocks = self.problem.blocks
         weight = engine.sum(lambda block: float(xp.max(xp.astype(block.J, G.dtype))), blocks, combine=max)
         top = [float(xp.max(xp.linalg.eigvalsh(A))) for A in (self.M, G)]
         return (top[0] + self.a * weight * top[1]) * (1 + EIGENVALUE_MARGIN) + float(

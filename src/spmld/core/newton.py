@@ -86,18 +86,20 @@ def newton_minimize(
     objective = LinearObjective(problem, losses, design, penalty, offsets)
     if not objective.separable or not problem.engine.in_memory:
         return minimize(objective, B, intercepts, until)
-    select: Callable[[Any, Any], tuple[LinearObjective, tuple[Any, Any]]]
     if problem.observed_only:
         stacks = LabelStacks.of(objective)
         groups = list(stacks.groups())
-        select = stacks.select
         B = namespace(B).concat([B, 0 * B[:1, :]])  # a row for padded coefficients
     else:
+        stacks = None
         groups = list(row_slices(B.shape[1], problem.n, budget(B, max(CACHE, MIN_COLUMNS * problem.n))))
-        select = partial(_select_columns, objective)
 
     def solve_group(columns: Any) -> tuple[Any, Minimum]:
-        part, index = select(columns, B.dtype)
+        if stacks is None:
+            part = objective.columns(columns, B.dtype)
+            index: Any = (slice(None), columns)
+        else:
+            part, index = stacks.select(columns, B.dtype)
         return index, minimize(part, B[index], None if intercepts is None else intercepts[columns], until)
 
     parts = list(over(solve_group, groups))
@@ -121,10 +123,6 @@ def _in_range(problem: Problem, penalty: Penalty, B: Array) -> tuple[Problem, Pe
     unit = 2.0 ** round(log2(largest))  # a power of two, so that quotients are exact
     blocks = problem.map(lambda block: replace(block, J=xp.astype(block.J, B.dtype) / unit))
     return replace(problem, blocks=blocks), replace(penalty, t=penalty.t / unit, g=penalty.g / unit)
-
-
-def _select_columns(objective: LinearObjective, columns: Any, dtype: Any) -> tuple[LinearObjective, tuple[Any, Any]]:
-    return objective.columns(columns, dtype), (slice(None), columns)
 
 
 def goals(objective: LinearObjective, G: Array, tol: float) -> Array:

@@ -157,7 +157,8 @@ class UpdateW:
     models_fit: ClassVar[bool] = False
 
     def __call__(self, problem: Problem, objective: Objective, state: State, safe: bool = True) -> State:
-        correlation, coupling = objective.correlation, objective.coupling
+        correlation = objective.correlation
+        coupling = objective.coupling
         N = correlation.couplings(problem, state.U, state.Z) if correlation.active else None
         curvature = objective.ridge.curvature_W(state.W)
 

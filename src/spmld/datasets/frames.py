@@ -19,7 +19,7 @@ from spmld.tables import TableEncoder, columns
 from spmld.tables.errors import TableError, TableProblem, TableWarning
 from spmld.tables.label_columns import LabelColumns, read_label_column
 from spmld.tables.numbers import MAX_EXACT, NumberTexts
-from spmld.tables.roles import PREFIX, TableRoles, copies_of_labels, like_labels, read_label_columns
+from spmld.tables.roles import COLUMN_KINDS, PREFIX, TableRoles, copies_of_labels, like_labels, read_label_columns
 
 
 def from_frame(frame: Any, *, name: str = "", source: str = "", **roles: Any) -> Dataset:
@@ -99,7 +99,7 @@ def from_frame(frame: Any, *, name: str = "", source: str = "", **roles: Any) ->
     used_names = [name for name, kind in kinds.items() if kind not in columns.IGNORED_KINDS]
     identifiers = {table.id, *(name for name, kind in kinds.items() if kind in ("identifier", "row number"))}
     distinct = ~columns.duplicated_rows(frame[[name for name in frame.columns if name not in identifiers]])
-    candidates = features[[name for name in used_names if name not in (*table.keep, *table.text)]]
+    candidates = features[[name for name in used_names if name not in (*table.keep, *table.text, *table.vectors)]]
     if problems := copies_of_labels(candidates[distinct], labels.Y[distinct], labels.names):
         raise TableError(problems, source)
     notes = [*labels.notes, *_feature_notes(features, table, kinds, encoder)]
@@ -149,7 +149,7 @@ def _read_answers(
 
 def _encode(features: Any, roles: TableRoles) -> tuple[Any, dict[str, str], TableEncoder | None]:
     """Return the features, the kinds of the columns, and the encoder; None for numbers without missing values."""
-    declared: dict[str, Any] = {kind: list(getattr(roles, kind)) for kind in ("text", "number", "category", "date")}
+    declared: dict[str, Any] = {kind: list(getattr(roles, kind)) for kind in COLUMN_KINDS}
     encoded = {name for kind, names in declared.items() if kind != "number" for name in names}
     kinds: dict[str, str] = {}
     for name in sorted(features.columns, key=lambda name: columns.is_typed(features[name])):  # the others show it first
@@ -161,14 +161,14 @@ def _encode(features: Any, roles: TableRoles) -> tuple[Any, dict[str, str], Tabl
                 break
     else:
         used = [name for name in features.columns if kinds[name] not in columns.IGNORED_KINDS]
-        if used:
+        if used and roles.embed is None:
             X = np.column_stack([columns.to_numbers(features[name]).to_numpy() for name in used])
             return X, {name: kinds[name] for name in features.columns}, None
-    options: dict[str, Any] = {name: getattr(roles, name) for name in ("day_first", "decimal", "strict")}
-    encoder = TableEncoder(**declared, **options).fit(features)
+    options: dict[str, Any] = {name: getattr(roles, name) for name in ("embed", "day_first", "decimal", "strict")}
+    encoder = TableEncoder(**declared, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TableWarning)  # the notes have these values, and the options for them
-        return encoder.transform(features), encoder.kinds_, encoder
+        return encoder.fit_transform(features), encoder.kinds_, encoder
 
 
 def sample_names(frame: Any, roles: TableRoles) -> list[Any] | None:
@@ -207,6 +207,7 @@ def _feature_notes(
                 options += [("id", name)] if roles.id is None else []
                 other = "number" if columns.is_typed(features[name]) else "category"
                 options += [(other, name)] if kind == "identifier" else []
+            options += [("vectors", name)] if kind == "nested" and name not in roles.drop else []
             text = f"column {name!r} {columns.IGNORED_KINDS[kind]} and is not used as a feature"
             notes.append(TableProblem(text, tuple(options)))
         elif kind == "text" and name not in roles.text:

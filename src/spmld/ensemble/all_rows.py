@@ -28,17 +28,10 @@ from spmld.ensemble.views import VIEWS, View, set_accepted
 from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS
 from spmld.model_selection.cross_fitting import CrossFit, fit_samples
-from spmld.model_selection.folds import (
-    Fold,
-    are_copies,
-    group_identical,
-    hash_samples,
-    make_folds,
-    split_samples,
-    stratify,
-)
+from spmld.model_selection.folds import Fold, make_folds, split_samples, stratify
 from spmld.model_selection.path_search import PathResult
 from spmld.model_selection.samples import Samples
+from spmld.model_selection.similarity import are_copies, group_identical, hash_samples
 from spmld.noise.calibration import has_both_classes
 
 MIN_SEARCH_POSITIVES = 10
@@ -63,8 +56,8 @@ class Division:
         Labels of which the fitted samples have both classes.
     cv : int or list of (train, test)
         Number of folds of the searched samples, or the folds.
-    identical_samples : {"auto", "together", "apart"}
-        Whether identical samples are in the same fold.
+    similar_samples : {"auto", "together", "apart"}
+        Whether similar searched samples are in the same fold.
     n_repeated : int
         Number of samples that are identical to an earlier one.
 
@@ -78,7 +71,7 @@ class Division:
     held_out: NDArray[np.intp]
     learned: NDArray[np.bool_]
     cv: Any
-    identical_samples: str
+    similar_samples: str
     n_repeated: int
 
     @property
@@ -88,7 +81,7 @@ class Division:
 
 
 def divide(
-    samples: Samples | ClusterSamples, max_samples: int | None, cv: Any, identical: str, rng: np.random.RandomState
+    samples: Samples | ClusterSamples, max_samples: int | None, cv: Any, similar: str, rng: np.random.RandomState
 ) -> Division:
     """Divide the samples: more than `max_samples` are not searched, and some of them are held out.
 
@@ -101,8 +94,8 @@ def divide(
         All samples.
     max_samples : int or None
         Maximum number of samples to search; None is all.
-    cv, identical
-        Parameters `cv` and `identical_samples` of `SelfPacedEnsemble`.
+    cv, similar
+        Parameters `cv` and `similar_samples` of `SelfPacedEnsemble`.
     rng : RandomState
         Random number generator, which is used for more than `max_samples` samples only.
 
@@ -112,6 +105,7 @@ def divide(
     >>> from spmld.ensemble.all_rows import divide
     >>> from spmld.labels import read_labels
     >>> from spmld.model_selection.samples import Samples
+    from spmld.model_selection.similarity import are_copies, group_identical, hash_samples
     >>> labels = read_labels(np.arange(100)[:, None] % 2)
     >>> samples = Samples(np.arange(100.0)[:, None], labels, labels.observed)
     >>> division = divide(samples, 40, 3, "auto", np.random.RandomState(0))
@@ -121,13 +115,13 @@ def divide(
     n, _, n_labels = samples.shape
     every = np.arange(n)
     if max_samples is None or n <= max_samples:
-        return Division(every, every, every[:0], np.ones(n_labels, dtype=bool), cv, identical, 0)
+        return Division(every, every, every[:0], np.ones(n_labels, dtype=bool), cv, similar, 0)
     signs, hashes = _signs_and_hashes(samples)
     groups, n_repeated = group_identical(hashes)
     n_held_out = max(min(MAX_CALIBRATED, int(HELD_OUT_FRACTION * n)), 1)
     if isinstance(cv, Integral):
-        together = n_repeated > 0 and identical != "apart"
-        together = together and (identical == "together" or are_copies(groups, signs))
+        together = n_repeated > 0 and similar != "apart"
+        together = together and (similar == "together" or are_copies(groups, signs))
         groups = groups if together else every
         part = stratify(signs, (n - n_held_out, n_held_out), rng.randint(MAX_SEED), groups)
         fitted, held_out = np.flatnonzero(part == 0), np.flatnonzero(part == 1)
@@ -139,8 +133,8 @@ def divide(
         held_out = np.sort(rng.permutation(tested)[: max(min(n_held_out, len(tested) // 2), 1)])
         searched = draw_sample(signs, max_samples, rng, groups, samples.labels.trusted, held_out)
         cv = restrict_folds(folds, searched, n)
-    identical = "together" if together else "apart"
-    return Division(searched, np.sort(fitted), held_out, has_both_classes(signs[fitted]), cv, identical, n_repeated)
+    similar = "together" if together else "apart"
+    return Division(searched, np.sort(fitted), held_out, has_both_classes(signs[fitted]), cv, similar, n_repeated)
 
 
 def _signs_and_hashes(samples: Samples | ClusterSamples) -> tuple[NDArray[np.int8], NDArray[np.uint64]]:
@@ -342,7 +336,7 @@ def fit_all_rows(
     }
     ensemble.keep_fraction_ = trimming.keep_fraction
     ensemble.n_repeated_samples_ = division.n_repeated
-    ensemble.identical_together_ = division.identical_samples == "together"
+    ensemble.similar_together_ = division.similar_samples == "together"
     learned = np.tile(division.learned, (len(division.held_out), 1))
     ensemble.out_of_fold_scores_ = fit_held_out(ensemble, held_out, models, scores, learned, cross.over)
     ensemble.self_paced_weights_ = trimming.kept.astype(float)
@@ -383,8 +377,8 @@ def fit_held_out(
     """
     rng = check_random_state(ensemble._seed)
     n_folds = int(ensemble.cv) if isinstance(ensemble.cv, Integral) else N_HELD_OUT_FOLDS
-    identical = "together" if ensemble.identical_together_ else "apart"
-    folds, _, _ = split_samples(n_folds, samples, rng.randint(MAX_SEED), identical)
+    similar = "together" if ensemble.similar_together_ else "apart"
+    folds, _ = split_samples(n_folds, samples, rng.randint(MAX_SEED), similar)
     corrected: NDArray[np.float64] = ensemble._fit_correction(
         samples, scores, CrossFit(folds, len(learned), over), learned, rng
     )

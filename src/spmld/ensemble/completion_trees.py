@@ -94,7 +94,8 @@ class CompletionTrees(BaseEstimator):
         -------
         self
         """
-        rng, n_labels = check_random_state(self.random_state), signs.shape[1]
+        rng = check_random_state(self.random_state)
+        n_labels = signs.shape[1]
         part = rng.randint(N_PARTS, size=signs.shape)
         booster = MaskedBoosting(n_estimators=STAGES[-1], random_state=rng.randint(2**31 - 1))
         loss = (NoiseRates(np.zeros(n_labels), np.zeros(n_labels)) if rates is None else rates).loss()

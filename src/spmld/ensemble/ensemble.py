@@ -86,7 +86,7 @@ class SelfPacedEnsemble(MultiLabelEstimator):
        Decisions by F1 are made without the floor.
 
     Every model, correction and calibration that contributes to the out-of-fold score of a sample is fitted without the
-    labels of its fold. Copies of a sample are in the same fold, see `identical_samples`.
+    labels of its fold. Copies of a sample are in the same fold, see `similar_samples`.
 
     With more than `max_search_samples` samples, noise rates, settings, weights of the views and trimming are those of a
     random sample. Calibrations do not carry over to more samples: each view is fitted to all samples but a fifth, at
@@ -138,10 +138,11 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         Whether to keep the training data in the model, and in model files, so that `update` can be used.
     cv : int, splitter or iterable of splits, default=3
         Folds of the samples. Each sample must be tested exactly once.
-    identical_samples : {"auto", "together", "apart"}, default="auto"
-        Whether identical samples are in the same fold, if `cv` is a number. Copies must be, since the labels of one are
-        known from the others, but not samples of a few categories, of which new data consist, too. "auto" decides by
-        the labels of all identical samples.
+    similar_samples : {"auto", "together", "apart"}, default="auto"
+        Whether similar samples are in the same fold, if `cv` is a number: those that are identical, and those with a
+        distance below a clear gap in the distances of samples. Copies must be, since the labels of one are known from
+        the others, but not samples of a few categories, of which new data consist, too. "auto" decides by the labels of
+        all similar samples.
     max_search_samples : int or None, default=20_000
         Maximum number of samples on which noise rates, settings, views and trimming are searched. They are random, but
         with ten positives of each label, where there are so many, and verified samples. None is all.
@@ -177,8 +178,10 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         The estimate of the floor and of the noise rates.
     n_repeated_samples_ : int
         Number of samples that are identical to an earlier sample.
-    identical_together_ : bool
-        Whether identical samples are in the same fold.
+    n_near_samples_ : int
+        Number of other samples that share the fold of an earlier one, to which they are near.
+    similar_together_ : bool
+        Whether similar samples are in the same fold.
     keep_fraction_ : float
         The fraction of positives that is kept.
     search_samples_ : ndarray of int
@@ -244,7 +247,7 @@ class SelfPacedEnsemble(MultiLabelEstimator):
     decision: DecisionOption = "f1"
     keep_data: bool = False
     cv: Any = 3
-    identical_samples: Literal["auto", "together", "apart"] = "auto"
+    similar_samples: Literal["auto", "together", "apart"] = "auto"
     max_search_samples: PositiveInt | None = 20_000
     scoring: str = "ranking_loss"
     n_jobs: int | None = None
@@ -343,15 +346,14 @@ class SelfPacedEnsemble(MultiLabelEstimator):
             raise ValueError("keep_data=True requires X in memory, got a Dask collection; leave it out")
         samples = replace(samples, labels=replace(samples.labels, classes=SIGNS, one_dimensional=False))
         rng = check_random_state(self.random_state)
-        division = divide(samples, self.max_search_samples, self.cv, self.identical_samples, rng)
+        division = divide(samples, self.max_search_samples, self.cv, self.similar_samples, rng)
         searched = in_memory(samples, division.searched)
         searched = replace(searched, X=self._to_device(searched.X), feature_names=None)
         views, racing = self._choose_views(searched)
         self.transformers_, features = fit_transformers(views, searched, rng)
         views = {name: view.with_seed(rng).with_params(device=self.device) for name, view in views.items()}
-        folds, self.n_repeated_samples_, self.identical_together_ = split_samples(
-            division.cv, searched, rng.randint(MAX_SEED), division.identical_samples
-        )
+        folds, found = split_samples(division.cv, searched, rng.randint(MAX_SEED), division.similar_samples)
+        _, self.n_repeated_samples_, self.n_near_samples_, self.similar_together_ = found
         check_keep_fraction(self.keep_fraction, len(folds))
         n_jobs = effective_n_jobs(self.n_jobs)
         loss = HeldOutLoss(self.scoring)

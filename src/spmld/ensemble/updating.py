@@ -28,9 +28,9 @@ from spmld.labels import Labels
 from spmld.labels.encoding import mark_trusted
 from spmld.labels.single_class import find_single_class, list_labels
 from spmld.model_selection.cross_fitting import CrossFit, cross_fit_scores
-from spmld.model_selection.folds import group_identical, hash_samples
 from spmld.model_selection.path_search import MIN_LOSS, HeldOut, HeldOutLoss, PathResult
 from spmld.model_selection.samples import Samples
+from spmld.model_selection.similarity import group_identical, hash_samples
 from spmld.noise import NoiseRates
 
 NOISE_PARAMETERS = ("false_positive_rate", "false_negative_rate")

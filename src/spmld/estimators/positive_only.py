@@ -137,7 +137,8 @@ def complete_positive_only(
     v = np.ones((n, 1)) if sample_weight is None else np.asarray(to_numpy(sample_weight), dtype=float).reshape(n, 1)
     used = v[:, 0] > 0
     single = find_single_class(labels.signs[used])
-    prior, frequency = np.full(l, np.nan), np.full(l, np.nan)
+    prior = np.full(l, np.nan)
+    frequency = np.full(l, np.nan)
     if not single.positive_only.any():
         return PositiveUnlabeledResult(labels, weights, prior, frequency)
     chosen = single.positive_only if (labels.signs < 0).any() else single.positive_only | single.unobserved
@@ -146,9 +147,11 @@ def complete_positive_only(
     relative = v[used] / v[used].mean()
     c = label_frequency(scores, observed, relative)
     log_odds = _positive_log_odds(scores, observed, relative, c)
-    frequency[chosen], prior[chosen] = c, np.minimum((relative * observed).mean(axis=0) / c, 1.0)
+    frequency[chosen] = c
+    prior[chosen] = np.minimum((relative * observed).mean(axis=0) / c, 1.0)
     entries = np.ix_(used, chosen)
-    signs, weights = labels.signs.copy(), weights.astype(float)
+    signs = labels.signs.copy()
+    weights = weights.astype(float)
     signs[entries] = np.where(observed, 1, -1)
     weights[entries] = v[used] * np.where(observed, 1.0, _negative_weight(log_odds, c))
     signs[weights == 0] = 0
@@ -246,7 +249,8 @@ def _out_of_fold_scores(X: Any, observed: NDArray[np.bool_], v: _Matrix) -> _Mat
 
 def _positive_log_odds(scores: _Matrix, observed: NDArray[np.bool_], v: _Matrix, c: float) -> _Matrix:
     """Return the log-odds that each entry is positive."""
-    signs, rates = np.where(observed, 1, -1).astype(np.int8), NoiseRates(np.zeros(1), np.full(1, 1 - c))
+    signs = np.where(observed, 1, -1).astype(np.int8)
+    rates = NoiseRates(np.zeros(1), np.full(1, 1 - c))
     return PooledCalibration().fit(scores, signs, np.broadcast_to(v, signs.shape), rates).transform(scores)
 
 

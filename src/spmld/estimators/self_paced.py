@@ -181,13 +181,16 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
         return self._pacing_groups is None and self.groups == "label_polarity"
 
     def _fit(self, samples: Samples) -> None:
-        X, labels = samples.X, samples.labels
-        base, rng = self._base_estimator(), check_random_state(self.random_state)
+        X = samples.X
+        labels = samples.labels
+        base = self._base_estimator()
+        rng = check_random_state(self.random_state)
         positions = group_positions(*entry_groups(self.groups, labels, self._pacing_groups))
         pacing = partial(self._rule().update, at_least_one=self._by_polarity)
         Y = np.where(labels.observed, labels.signs, np.nan)
         folds = None if self.cv is None else make_folds(self.cv, X, Y, random_state=rng.randint(MAX_SEED))
-        weights, observed = samples.weights.astype(float), labels.observed
+        weights = samples.weights.astype(float)
+        observed = labels.observed
         P = observed.astype(float)
         iterations = Iterations(self.max_iter, callback=partial(report_progress, self))
         for number in iterations:
@@ -196,7 +199,8 @@ class SelfPacedClassifier(MetaEstimatorMixin, MultiLabelEstimator):
             paced = pacing(number - 1, gather(losses, positions))
             before = P
             P = scatter(paced.weights, positions, losses.shape)
-            fit, change = float((P * losses).sum()), float(np.abs(P - before)[observed].mean())
+            fit = float((P * losses).sum())
+            change = float(np.abs(P - before)[observed].mean())
             record = {
                 "objective": fit + paced.penalty,
                 "fit": fit,

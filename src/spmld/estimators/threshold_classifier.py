@@ -165,7 +165,8 @@ class ThresholdClassifier(WrapperEstimator):
         return self
 
     def _fit(self, samples: Samples) -> None:
-        labels, weights = samples.labels, None if samples.weights.dtype == bool else samples.weights
+        labels = samples.labels
+        weights = None if samples.weights.dtype == bool else samples.weights
         y = labels if isinstance(self._base_estimator(), MultiLabelEstimator) else labels.write_with_missing(None)
         # Labels that a wrapper has filled in have weights with which they keep their frequencies.
         self._fit_folds(samples.X, y, labels, weights, calibration_weight=weights)

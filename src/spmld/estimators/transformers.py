@@ -149,7 +149,8 @@ class LandmarkFeatures(_FeatureTransformer):
     random_state: RandomState = None
 
     def _fit(self, X: Any) -> None:
-        rng, n = check_random_state(self.random_state), X.shape[0]
+        rng = check_random_state(self.random_state)
+        n = X.shape[0]
         X = features_to_numpy(X)
         if n > MAX_LANDMARK_SAMPLES:
             X = X[np.sort(rng.permutation(n)[:MAX_LANDMARK_SAMPLES])]
@@ -168,7 +169,8 @@ class LandmarkFeatures(_FeatureTransformer):
         cosines = dense(drawn @ drawn.T)
         # The width of the kernel is relative to the median of the squared distances.
         distance = max(float(np.median(2 - 2 * cosines)), 1e-3)
-        n_landmarks, seed = min(self.n_landmarks, X.shape[0]), rng.randint(MAX_SEED)
+        n_landmarks = min(self.n_landmarks, X.shape[0])
+        seed = rng.randint(MAX_SEED)
         self.kernel_ = Nystroem(gamma=0.7 / distance, n_components=n_landmarks, random_state=seed).fit(directions)
         # Equal landmarks make the kernel matrix singular, and its inverse root would amplify rounding errors, which
         # depend on the CPU: tiny eigenvalues are dropped.
@@ -182,7 +184,8 @@ class LandmarkFeatures(_FeatureTransformer):
     def _transform(self, X: Any) -> Matrix:
         if not on_accelerator(X):
             return self.kernel_.transform(self.directions(features_to_numpy(X)))
-        xp, kernel = namespace(X), self.kernel_
+        xp = namespace(X)
+        kernel = self.kernel_
         X = (X - on_device(self.mean_, X)) * on_device(self.factor_, X)
         norm = xp.sqrt(xp.sum(X * X, axis=1, keepdims=True))
         X = X / xp.where(norm > 0, norm, xp.ones_like(norm))

@@ -2,7 +2,7 @@
 
 import os
 from functools import cache
-from importlib.util import find_spec
+from importlib import import_module
 from typing import NamedTuple
 
 import numpy as np
@@ -196,14 +196,18 @@ def as_integers(targets: _Floats) -> _Targets:
 
 
 @cache
-def _compiled_kernels() -> TreeKernels:
-    from spmld.estimators.compiled_trees import CompiledTreeKernels  # numba takes a second to import
+def _fastest_kernels() -> TreeKernels:
+    try:
+        import_module("numba")  # takes a second
+    except ImportError:
+        return TreeKernels()
+    from spmld.estimators.compiled_trees import CompiledTreeKernels
 
     return CompiledTreeKernels()
 
 
 def tree_kernels() -> TreeKernels:
-    """Return the compiled kernels if numba is installed, unless the variable ``SPMLD_COMPILED`` is 0.
+    """Return the compiled functions if numba is installed, unless the variable ``SPMLD_COMPILED`` is 0.
 
     Examples
     --------
@@ -211,6 +215,4 @@ def tree_kernels() -> TreeKernels:
     >>> isinstance(tree_kernels(), TreeKernels)
     True
     """
-    if os.environ.get(VARIABLE) == "0" or find_spec("numba") is None:
-        return TreeKernels()
-    return _compiled_kernels()
+    return TreeKernels() if os.environ.get(VARIABLE) == "0" else _fastest_kernels()

@@ -16,7 +16,8 @@ from spmld._arrays import to_numpy
 from spmld.metrics.registry import METRICS
 
 _CODE = (type, ModuleType, FunctionType, BuiltinFunctionType)
-# The packages of models and their parts. They neither read files nor run commands.
+# The packages of models and their parts. They neither read files nor run commands, except `TextEmbedder`, which reads a
+# model from a folder, without code.
 _PACKAGES = tuple(
     f"spmld.{name}."
     for name in (

@@ -40,6 +40,14 @@ class Tensor:
         self.container.add_initializer(name, None, None, tensor)
         return replace(self, name=name)
 
+    def text(self, value: str) -> "Tensor":
+        """Add a constant text to the same graph."""
+        from onnx import TensorProto
+
+        name = str(self.scope.get_unique_variable_name("text"))
+        self.container.add_initializer(name, TensorProto.STRING, [1], [value.encode()])
+        return replace(self, name=name)
+
     def apply(self, operation: str, *others: Any, outputs: int = 1, domain: str = "", **options: Any) -> Any:
         """Add a node, and return its output, or its outputs; `others` are its other inputs."""
         tensors = [value if isinstance(value, Tensor) else self.constant(value) for value in (self, *others)]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from spmld._arrays import ROUNDING, Matrix
+from spmld._arrays import ROUNDING_ERROR, Matrix
 from spmld.labels.encoding import read_labels
 
 
@@ -55,7 +55,7 @@ def hide_labels(
     def choose(entries: NDArray[np.bool_]) -> NDArray[np.intp]:
         candidates = np.flatnonzero(entries)
         # Rounded up; 0.07 of 100 is 7, although the floating-point product is slightly larger.
-        return rng.permutation(candidates)[: math.ceil(observed_fraction * len(candidates) - ROUNDING)]
+        return rng.permutation(candidates)[: math.ceil(observed_fraction * len(candidates) - ROUNDING_ERROR)]
 
     if kind == "stratified":
         for column, source in zip(signs.T, labels.signs.T, strict=True):

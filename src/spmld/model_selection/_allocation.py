@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
-from spmld._arrays import ROUNDING
+from spmld._arrays import ROUNDING_ERROR
 
 _CANDIDATES = 100  # units of each subset that are considered for an exchange
 _POOL = 5000  # units of a subset from which the candidates are drawn
@@ -142,7 +142,7 @@ class _Parts:
         """Exchange units between subsets as long as this helps; with `moves`, single units may move as well."""
         given_up = np.zeros(self.need.shape, dtype=bool)
         for _ in range(max_attempts):
-            worth = np.where(given_up | (np.abs(self.need) < 1 - ROUNDING), 0, self.need**2)
+            worth = np.where(given_up | (np.abs(self.need) < 1 - ROUNDING_ERROR), 0, self.need**2)
             worth *= self.importance / self.share[:, None]
             f, column = np.unravel_index(np.argmax(worth), worth.shape)
             if worth[f, column] == 0:
@@ -171,7 +171,7 @@ class _Parts:
         change = squares * (1 / self.share[rich] + 1 / self.share[poor]) + 2 * ((A @ pull)[:, None] - B @ pull)
         # Rounding errors of matrix products depend on the CPU: of the changes that are equal up to rounding, take the
         # first. All other operations are exact or elementwise, and give the same result on every CPU.
-        slack = ROUNDING * max(1.0, float(np.abs(change).max()))
+        slack = ROUNDING_ERROR * max(1.0, float(np.abs(change).max()))
         i, j = np.unravel_index(np.argmax(change <= change.min() + slack), change.shape)
         if change[i, j] >= -slack:
             return False
@@ -208,7 +208,7 @@ def proportional_sizes(total: int, proportions: Any) -> NDArray[np.intp]:
     array([5, 3, 3])
     """
     exact = total * np.asarray(proportions, dtype=float) / np.sum(proportions)
-    sizes: NDArray[np.intp] = np.floor(exact + ROUNDING).astype(np.intp)
+    sizes: NDArray[np.intp] = np.floor(exact + ROUNDING_ERROR).astype(np.intp)
     sizes[np.argsort(sizes - exact, kind="stable")[: total - sizes.sum()]] += 1
     return sizes
 

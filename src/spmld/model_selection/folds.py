@@ -6,27 +6,23 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.model_selection import BaseCrossValidator, check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
-from spmld._arrays import CACHE, features_to_numpy, row_slices
+from spmld._arrays import features_to_numpy
 from spmld._validation import check_scalar_integer, indexable
 from spmld.labels import Labels, read_labels
 from spmld.labels.encoding import SIGNS
 from spmld.model_selection._allocation import allocate, proportional_sizes, read_groups
 from spmld.model_selection.samples import Samples
+from spmld.model_selection.similarity import SimilarSamples, find_similar
 
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 """Indices of the training samples and of the test samples."""
 MAX_STRATIFIED = 200_000
 """Maximum number of samples that are stratified together."""
-MAX_COPIES = 10
-"""Maximum mean number of identical samples that are copies of each other."""
-MAX_DIFFERENCES = 0.1
-"""Maximum number of labels in which copies differ, relative to that of any samples."""
 
 
 class MultilabelStratifiedKFold(BaseCrossValidator):
@@ -184,8 +180,8 @@ def make_folds(
     return folds
 
 
-def split_samples(cv: Any, samples: Samples, seed: int, identical: str = "auto") -> tuple[list[Fold], int, bool]:
-    """Return the folds, the number of samples that are identical to an earlier one, and whether they share its fold.
+def split_samples(cv: Any, samples: Samples, seed: int, similar: str = "auto") -> tuple[list[Fold], SimilarSamples]:
+    """Return the folds of samples, and which samples are similar to each other.
 
     Parameters
     ----------
@@ -195,59 +191,19 @@ def split_samples(cv: Any, samples: Samples, seed: int, identical: str = "auto")
         Samples to split.
     seed : int
         Seed for the folds.
-    identical : {"auto", "together", "apart"}, default="auto"
-        Whether identical samples are in the same fold, if `cv` is a number. "auto" decides by `are_copies`.
+    similar : {"auto", "together", "apart"}, default="auto"
+        Whether similar samples are in the same fold, if `cv` is a number, see `find_similar`.
     """
-    groups, n_repeated = group_identical(hash_samples(features_to_numpy(samples.X)))
     if isinstance(cv, Integral):
-        check_splitter(cv, len(groups), seed)
-        together = 0 < n_repeated <= len(groups) - int(cv) and identical != "apart"
-        if identical == "auto":
-            together = together and are_copies(groups, samples.signs)
-        number = stratify(samples.signs, np.ones(int(cv)), seed, groups if together else None)
-        return numbered_folds(number), n_repeated, together
+        check_splitter(cv, samples.shape[0], seed)
+        found = find_similar(features_to_numpy(samples.X), samples.signs, int(cv), similar)
+        number = stratify(samples.signs, np.ones(int(cv)), seed, found.groups if found.together else None)
+        return numbered_folds(number), found
     folds = make_folds(cv, samples.X, Labels(samples.signs, SIGNS).write_with_missing(None))
     if any(len(np.unique(train)) < len(train) for train, _ in folds):
         raise ValueError("cv must not repeat training samples of a fold; pass entry_weight to weight samples")
-    return [(np.sort(train), np.sort(test)) for train, test in folds], n_repeated, False
-
-
-def are_copies(groups: NDArray[np.intp], signs: NDArray[np.int8]) -> bool:
-    """Return whether identical samples are copies of each other, rather than draws from a few categories.
-
-    Labels of copies agree. They are copies if pairs of them differ in at most a tenth as many observed labels as pairs
-    of any samples would, and if there are at most ten of each on average: a table with fewer distinct samples has
-    categories, of which new data consist, too. All samples are compared at once, since groups that depend on the labels
-    of single samples would leave these labels out of the training samples.
-
-    Parameters
-    ----------
-    groups : ndarray of shape (n_samples,)
-        Group of each sample, see `group_identical`.
-    signs : ndarray of shape (n_samples, n_labels)
-        Labels: 1, -1, and 0 where missing.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spmld.model_selection.folds import are_copies
-    >>> signs = np.random.default_rng(0).choice([-1, 1], size=(50, 4))
-    >>> groups = np.arange(100) % 50
-    >>> are_copies(groups, np.vstack([signs, signs])), are_copies(groups, np.vstack([signs, signs[::-1]]))
-    (True, False)
-    """
-    names, group = np.unique(groups, return_inverse=True)
-    if len(groups) > MAX_COPIES * len(names):
-        return False
-    different = 0.0
-    expected = 0.0
-    for of_label in signs.T:
-        n_observed = np.bincount(group, of_label != 0, len(names))
-        n_positives = np.bincount(group, of_label > 0, len(names))
-        frequency = n_positives.sum() / max(n_observed.sum(), 1)
-        different += float(n_positives @ (n_observed - n_positives))
-        expected += float(n_observed @ (n_observed - 1)) * frequency * (1 - frequency)
-    return bool(different <= MAX_DIFFERENCES * expected)
+    found = find_similar(features_to_numpy(samples.X), samples.signs, len(folds), "apart")
+    return [(np.sort(train), np.sort(test)) for train, test in folds], found
 
 
 def stratify(
@@ -256,7 +212,7 @@ def stratify(
     """Return the number of the part of each sample, stratified by the labels, the same for those of a group.
 
     The sizes of the parts have the given proportions. Of many samples, consecutive parts are stratified one after the
-    other. Groups are those of `group_identical`.
+    other. Groups are named by their first samples.
     """
     n = len(signs)
     rng = check_random_state(seed)
@@ -265,7 +221,7 @@ def stratify(
         sizes = proportional_sizes(stop - start, proportions)
         of_part = None if groups is None else groups[start:stop]
         number[start:stop] = allocate(signs[start:stop], sizes, rng, groups=of_part)
-    return number if groups is None else number[groups]  # a group is named by its first sample
+    return number if groups is None else number[groups]
 
 
 def numbered_folds(number: NDArray[np.integer[Any]]) -> list[Fold]:
@@ -278,91 +234,3 @@ def numbered_folds(number: NDArray[np.integer[Any]]) -> list[Fold]:
     alone = len(numbers) == 1 and len(tests[0]) == len(number)
     trains = tests if alone else [np.flatnonzero(number != k) for k in numbers]
     return list(zip(trains, tests, strict=True))
-
-
-def hash_samples(X: Any) -> NDArray[np.uint64]:
-    """Return a number for each sample that is the same for identical samples, and 0 if all features are 0.
-
-    Parameters
-    ----------
-    X : ndarray or sparse matrix of shape (n_samples, n_features)
-        Samples.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spmld.model_selection.folds import hash_samples
-    >>> a, b, c = hash_samples(np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 2.0]]))
-    >>> bool(a == c), bool(a == b)
-    (True, False)
-    """
-    d = X.shape[1]
-    # Products with random odd integers modulo 2^64; sums do not depend on the order.
-    factors = np.random.default_rng(0).integers(2**63, size=d, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
-    if not sp.issparse(X):
-        X = np.asarray(X)
-        hashes = np.zeros(X.shape[0], dtype=np.uint64)
-        for rows in row_slices(X.shape[0], d, CACHE):
-            hashes[rows] = _bits(X[rows]) @ factors
-        return hashes
-    X = sp.csr_array(X)
-    total = np.concatenate([[np.uint64(0)], np.cumsum(_bits(X.data) * factors[X.indices], dtype=np.uint64)])
-    return np.asarray(total[X.indptr[1:]] - total[X.indptr[:-1]])
-
-
-def group_identical(hashes: NDArray[np.uint64]) -> tuple[NDArray[np.intp], int]:
-    """Return the group of each sample, the same for identical samples, and the number of repeated samples.
-
-    Samples without features are not repeated samples.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spmld.model_selection.folds import group_identical
-    >>> groups, n_repeated = group_identical(np.array([7, 0, 7, 0], dtype=np.uint64))
-    >>> n_repeated, bool(groups[0] == groups[2]), bool(groups[1] == groups[3])
-    (1, True, False)
-    """
-    _, first, groups = np.unique(hashes, return_index=True, return_inverse=True)
-    groups = first[groups]
-    empty = hashes == 0
-    groups[empty] = np.flatnonzero(empty)
-    return groups, len(groups) - len(np.unique(groups))
-
-
-def copied_groups(X: Any, signs: NDArray[np.int8], n_folds: int) -> NDArray[np.intp] | None:
-    """Return groups of copies for `make_folds`.
-
-    None if no sample is repeated, if there are fewer groups than folds, if X is not numeric, or if identical samples
-    are no copies, see `are_copies`.
-
-    Parameters
-    ----------
-    X : array-like of shape (n_samples, n_features)
-        Samples.
-    signs : ndarray of shape (n_samples, n_labels)
-        Labels: 1, -1, and 0 where missing.
-    n_folds : int
-        Number of folds.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spmld.model_selection.folds import copied_groups
-    >>> copied_groups([[1.0], [2.0], [1.0]], np.array([[1], [-1], [1]]), 2).tolist()
-    [0, 1, 0]
-    """
-    X = X if sp.issparse(X) else np.asarray(X)
-    if X.ndim != 2 or X.dtype.kind not in "fiub" or X.shape[1] == 0:
-        return None
-    groups, n_repeated = group_identical(hash_samples(X))
-    together = 0 < n_repeated <= len(groups) - n_folds and are_copies(groups, signs)
-    return groups if together else None
-
-
-def _bits(values: NDArray[Any]) -> NDArray[np.uint64]:
-    """Return the bits of numbers as integers; those of 0 are 0."""
-    values = np.ascontiguousarray(values, dtype=np.float64) + 0.0  # -0.0 becomes 0.0
-    bits: NDArray[np.uint64] = values.view(np.uint64)
-    # Floating-point numbers with few digits have zeros at the end, so products alone would collide.
-    return bits ^ (bits >> np.uint64(31))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing, check_random_state
 
-from spmld._arrays import ROUNDING
+from spmld._arrays import ROUNDING_ERROR
 from spmld._validation import indexable
 from spmld.labels import Labels, read_labels
 from spmld.model_selection._allocation import allocate, proportional_sizes, read_groups
@@ -68,7 +68,7 @@ def _subset_sizes(n_samples: int, sizes: Any) -> NDArray[np.intp]:
     whole = all(isinstance(value, Integral) and not isinstance(value, bool) for value in values)
     fractions = all(isinstance(value, Real) and not isinstance(value, Integral) for value in values)
     total = n_samples if whole else 1
-    if len(values) < 2 or not (whole or fractions) or min(values) <= 0 or sum(values) > total + ROUNDING:
+    if len(values) < 2 or not (whole or fractions) or min(values) <= 0 or sum(values) > total + ROUNDING_ERROR:
         raise ValueError(
             f"sizes must be at least two floats in (0, 1) that sum to at most 1, or positive integers that sum to at "
             f"most the {n_samples} samples, got {sizes!r}"

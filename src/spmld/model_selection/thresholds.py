@@ -10,7 +10,7 @@ from typing import Annotated, Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from spmld._arrays import ROUNDING
+from spmld._arrays import ROUNDING_ERROR
 from spmld._validation import (
     POSITIVE_INT,
     Interval,
@@ -274,7 +274,7 @@ def _limit_offset(margins: _Floats, expected: float, ratio: float) -> float:
     if n_most >= len(descending) or descending[n_most] <= 0:
         return 0.0
     limit = float(descending[n_most])
-    return limit if (descending > limit).sum() >= expected / ratio else max(limit - ROUNDING, 0.0)
+    return limit if (descending > limit).sum() >= expected / ratio else max(limit - ROUNDING_ERROR, 0.0)
 
 
 def f1_thresholds(probabilities: _Floats, axis: int) -> _Floats:

@@ -12,6 +12,10 @@ out-of-fold scores.
 
 Both hold for q = 1/2, 1/4, ...; the smallest upper confidence limit counts. The limits are those of Clopper and Pearson
 (1934). They hold for any scores, and are narrower for scores that predict the labels better.
+
+There may be no error at all: the features may not show why certain entries differ. Verified entries, whose labels are
+correct, do. By how many more positives there are among the lowest scores of the other entries, and negatives among the
+highest, at least so many of these are wrong.
 """
 
 from typing import NamedTuple
@@ -75,11 +79,45 @@ def bound_errors(scores: _Floats, signs: NDArray[np.int8]) -> ErrorBounds:
     >>> bounds.total_false_positives < 20, 200 < bounds.total_false_negatives < 300
     (True, True)
     """
-    counts = np.stack([_extreme_counts(scores[:, j], signs[:, j]) for j in range(signs.shape[1])])
+    counts = _extreme_counts(scores, signs, signs != 0)
     n_observed, n_positives = (signs != 0).sum(axis=0), (signs > 0).sum(axis=0)
     labels = _bounds(counts, n_observed, n_positives)
     total = _bounds(counts.sum(axis=0, keepdims=True), n_observed.sum(keepdims=True), n_positives.sum(keepdims=True))
     return ErrorBounds(*labels, *(float(bound[0]) for bound in total))
+
+
+def least_errors(scores: _Floats, signs: NDArray[np.int8], verified: NDArray[np.bool_]) -> float:
+    """Return a lower limit of the number of wrong entries that are not verified; 0 without verified entries.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples, n_labels)
+        Out-of-fold scores.
+    signs : ndarray of shape (n_samples, n_labels)
+        Observed labels: 1, -1, and 0 where missing.
+    verified : ndarray of bool of shape (n_samples, n_labels)
+        Entries with verified labels, a random sample.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spmld.noise.bounds import least_errors
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.random((2000, 5)) < 0.2
+    >>> scores = rng.normal(size=truth.shape) + 6 * truth
+    >>> verified = np.repeat(rng.random((2000, 1)) < 0.2, 5, axis=1)
+    >>> wrong = ~truth & ~verified & (rng.random(truth.shape) < 0.1)  # about 640 negatives are changed to positives
+    >>> 300 < least_errors(scores, np.where(truth | wrong, 1, -1), verified) < 640
+    True
+    """
+    sides = [_extreme_counts(scores, signs, chosen).sum(axis=0).T for chosen in (~verified, verified)]
+    level = 1 - (1 - CONFIDENCE) / (4 * len(TAIL_FRACTIONS))  # two groups, two ends of the scores
+    least = 0.0
+    for part in (slice(2), slice(2, None)):
+        (wrong, n_others), (correct, n_verified) = (side[part] for side in sides)
+        fraction = 1 - upper_limit(n_others - wrong, n_others, level) - upper_limit(correct, n_verified, level)
+        least += max(0.0, float((n_others * fraction).max()))
+    return least
 
 
 def upper_limit(k: _Floats | int, m: _Floats | int, confidence: float = CONFIDENCE) -> _Floats:
@@ -95,31 +133,33 @@ def upper_limit(k: _Floats | int, m: _Floats | int, confidence: float = CONFIDEN
     return np.where(k >= m, 1.0, betaincinv(k + 1, np.maximum(m - k, 0.5), confidence))
 
 
-def _extreme_counts(scores: _Floats, signs: NDArray[np.int8]) -> _Floats:
-    """Return, for each fraction, positives among the lowest scores, their number, negatives among the highest, theirs.
+def _extreme_counts(scores: _Floats, signs: NDArray[np.int8], chosen: NDArray[np.bool_]) -> _Floats:
+    """Return counts of chosen entries at both ends of the scores, of shape (n_labels, n_fractions, 4).
 
-    Of equal scores at the edge, each counts in part.
+    They are positives among the lowest scores, their number, negatives among the highest scores, and their number.
     """
-    observed = np.flatnonzero(signs)
-    order = observed[np.argsort(scores[observed], kind="stable")]
-    sorted_scores = scores[order]
-    positive = signs[order] > 0
-    n = len(order)
-    n_positives = int(positive.sum())
-    low = np.ceil(TAIL_FRACTIONS * n).astype(int)
-    high = np.ceil(TAIL_FRACTIONS * n_positives).astype(int)
-    low_positives = [_count_first(sorted_scores, positive, m) for m in low]
-    high_negatives = [_count_first(-sorted_scores[::-1], ~positive[::-1], m) for m in high]
-    return np.array([low_positives, low, high_negatives, high]).T
+    counts = []
+    for score, sign, counted in zip(scores.T, signs.T, chosen.T, strict=True):
+        observed = np.flatnonzero(sign)
+        order = observed[np.argsort(score[observed], kind="stable")]
+        positive = sign[order] > 0
+        low = np.ceil(TAIL_FRACTIONS * len(order)).astype(int)
+        high = np.ceil(TAIL_FRACTIONS * positive.sum()).astype(int)
+        lowest = _count_first(score[order], np.stack([positive & counted[order], counted[order]]), low)
+        last = order[::-1]
+        highest = _count_first(-score[last], np.stack([~positive[::-1] & counted[last], counted[last]]), high)
+        counts.append(np.vstack([lowest, highest]).T)
+    return np.array(counts)
 
 
-def _count_first(scores: _Floats, chosen: NDArray[np.bool_], m: int) -> float:
-    """Return the number of chosen entries among the first m, in expectation over the order of equal scores."""
-    if m == 0:
-        return 0.0
-    start = np.searchsorted(scores, scores[m - 1], "left")
-    stop = np.searchsorted(scores, scores[m - 1], "right")
-    return float(chosen[:start].sum() + chosen[start:stop].mean() * (m - start))
+def _count_first(scores: _Floats, chosen: NDArray[np.bool_], sizes: NDArray[np.intp]) -> _Floats:
+    """Return how many entries of each kind are among the first ones, in expectation over the order of equal scores."""
+    scores = np.append(scores, np.inf)  # there may be no entry
+    sums = np.pad(chosen, [(0, 0), (1, 1)]).cumsum(axis=1)
+    edges = scores[np.maximum(sizes, 1) - 1]
+    start, stop = (np.searchsorted(scores, edges, side) for side in ("left", "right"))
+    share = (sizes - start) / (stop - start)
+    return np.where(sizes == 0, 0.0, sums[:, start] + share * (sums[:, stop] - sums[:, start]))
 
 
 def _bounds(counts: _Floats, n_observed: NDArray[np.intp], n_positives: NDArray[np.intp]) -> tuple[_Floats, _Floats]:

@@ -4,5 +4,6 @@ from spmld.tables.errors import TableError, TableWarning
 from spmld.tables.reading import read_table
 from spmld.tables.roles import TableRoles
 from spmld.tables.table_encoder import TableEncoder
+from spmld.tables.text_embedder import TextEmbedder
 
-__all__ = ["TableEncoder", "TableError", "TableRoles", "TableWarning", "read_table"]
+__all__ = ["TableEncoder", "TableError", "TableRoles", "TableWarning", "TextEmbedder", "read_table"]

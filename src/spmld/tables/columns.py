@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from spmld._frames import Series
 from spmld._io import need
+from spmld._validation import plural
 from spmld.labels.words import clean_spelling
 from spmld.tables.errors import TableProblem
 from spmld.tables.numbers import NESTED, NumberFormat, NumberTexts, is_missing_word
@@ -112,8 +113,13 @@ def duplicated_rows(frame: Any) -> NDArray[np.bool_]:
     array([False, False,  True])
     """
     pandas = need("pandas")
-    columns = {name: column.astype(str) if is_nested(column) else column for name, column in frame.items()}
+    columns = {name: column.map(_as_key) if is_nested(column) else column for name, column in frame.items()}
     return pandas.util.hash_pandas_object(pandas.DataFrame(columns), index=False).duplicated().to_numpy()
+
+
+def _as_key(value: Any) -> str | bytes:
+    """Return a list or another container as text or, for speed, an array as its bytes."""
+    return value.tobytes() if isinstance(value, np.ndarray) else str(value)
 
 
 def without_missing_words(values: Any) -> Series:
@@ -227,6 +233,8 @@ def describe_column(name: str, kind: str, encoder: "TableEncoder | None" = None)
         details += [f"unit {form.unit}"] if form.unit else []
     elif kind == "date" and encoder is not None:
         details = [describe_format(form) for form in encoder.date_formats_[name][0]]
+    elif kind == "vectors" and encoder is not None:
+        details = [plural(encoder.vector_sizes_[name], "number")]
     return f"{kind} ({', '.join(details)})" if details else kind
 
 

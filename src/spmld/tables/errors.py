@@ -9,7 +9,7 @@ from spmld._io import shorten
 from spmld._validation import closest, list_names, plural
 
 LIST_OPTIONS = (
-    *("labels", "tag_sep", "text", "number", "category", "date", "drop", "keep"),
+    *("labels", "tag_sep", "text", "number", "category", "date", "vectors", "drop", "keep"),
     *("positive", "negative", "missing"),
 )
 """Options with several values."""

@@ -26,7 +26,7 @@ from spmld.tables.label_columns import (
 )
 
 PREFIX = "label_"
-COLUMN_KINDS = ("text", "number", "category", "date")
+COLUMN_KINDS = ("text", "number", "category", "date", "vectors")
 COLUMN_LISTS = ("labels", *COLUMN_KINDS, "drop", "keep")
 """Roles that several columns may have."""
 
@@ -70,8 +70,10 @@ class TableRoles:
         Its features are those of its first row.
     trusted : str, optional
         Column with 1 or yes for each sample whose labels are verified. It is not a feature.
-    text, number, category, date : sequence of str, default=()
-        Columns of these kinds. The kinds of the other features are detected.
+    text, number, category, date, vectors : sequence of str, default=()
+        Columns of these kinds. The kinds of the other features are detected, except vectors: lists of numbers.
+    embed : str, optional
+        Model whose embeddings of text columns are features, too; see `TextEmbedder`.
     drop : sequence of str, default=()
         Columns to ignore.
     keep : sequence of str, default=()
@@ -112,6 +114,8 @@ class TableRoles:
     number: Sequence[str] = ()
     category: Sequence[str] = ()
     date: Sequence[str] = ()
+    vectors: Sequence[str] = ()
+    embed: str | None = None
     drop: Sequence[str] = ()
     keep: Sequence[str] = ()
     day_first: bool = False

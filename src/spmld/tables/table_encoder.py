@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -23,6 +24,9 @@ from spmld._validation import PositiveInt, Validated
 from spmld.tables import columns
 from spmld.tables.errors import ALLOW_MISSING, TableError, TableProblem, TableWarning, absent_columns
 from spmld.tables.numbers import NumberFormat, NumberTexts
+from spmld.tables.text_embedder import TextEmbedder
+from spmld.tables.text_terms import ANALYZERS, term_vectorizer
+from spmld.tables.vectors import to_vectors
 
 _Names = list[str] | tuple[str, ...] | str
 
@@ -37,19 +41,25 @@ class TableEncoder(TransformerMixin, Validated):
       with an additional feature that marks them; features have mean 0 and variance 1;
     - categories: one feature for each category; rare ones share a feature, and missing values are a category;
     - dates: the day, and sine and cosine of the day of the year, the day of the week and the time of day;
-    - text: TF-IDF.
+    - text: TF-IDF of words and pairs of words, and of 2 to 5 characters within words; with `embed`, also embeddings;
+    - vectors, such as embeddings of images: mean 0 and mean squared norm 1; the mean where they are missing.
 
-    Identifiers, row numbers, and empty and constant columns are ignored. If there is text, all other features are
-    divided by the square root of the number of their columns, so that they have the same norm as a text.
+    Identifiers, row numbers, and empty and constant columns are ignored. A text has norm 1. If there are texts or
+    vectors, all other features are divided by the square root of the number of their columns, so that they have this
+    norm, too.
 
     Parameters
     ----------
-    text, number, category, date : sequence of str, default=()
-        Columns of these kinds. The kinds of the other columns are detected.
+    text, number, category, date, vectors : sequence of str, default=()
+        Columns of these kinds. The kinds of the other columns are detected, except vectors: lists of numbers of one
+        length, or JSON texts of them.
     drop : sequence of str, default=()
         Columns to ignore.
-    max_words : int, default=20000
-        Maximum number of words of each text column, by their frequency.
+    embed : str, optional
+        Model whose embeddings are added for each text column; see `TextEmbedder`.
+    max_terms : int, default=20000
+        Maximum number of words and pairs of words, and of character n-grams, of each text column: those that occur in
+        most texts.
     max_categories : int, default=100
         Maximum number of categories of each column.
     day_first : bool, default=False
@@ -67,12 +77,14 @@ class TableEncoder(TransformerMixin, Validated):
     Attributes
     ----------
     kinds_ : dict
-        Kind of each column: "number", "category", "date" or "text", or the reason why it is ignored: "identifier",
-        "row number", "empty", "constant", "nested" or "dropped".
+        Kind of each column: "number", "category", "date", "text" or "vectors", or the reason why it is ignored:
+        "identifier", "row number", "empty", "constant", "nested" or "dropped".
     number_formats_ : dict
         Format of each column of text that is read as numbers: decimal separator, unit, and whether it is yes/no.
     date_formats_ : dict
         Formats of each date column, and whether its dates have a time of day.
+    vector_sizes_ : dict
+        Number of features of each column of vectors.
     transformer_ : ColumnTransformer
         The encoders of scikit-learn.
     n_features_in_, feature_names_in_
@@ -93,7 +105,7 @@ class TableEncoder(TransformerMixin, Validated):
     >>> encoder.kinds_
     {'review': 'text', 'tempo': 'number', 'key': 'category'}
     >>> encoder.transform(songs).shape
-    (4, 11)
+    (4, 115)
     >>> encoder.get_feature_names_out()[-4:].tolist()
     ['tempo', 'tempo (missing)', 'key = major', 'key = minor']
     """
@@ -102,8 +114,10 @@ class TableEncoder(TransformerMixin, Validated):
     number: _Names = ()
     category: _Names = ()
     date: _Names = ()
+    vectors: _Names = ()
     drop: _Names = ()
-    max_words: PositiveInt = 20000
+    embed: str | None = None
+    max_terms: PositiveInt = 20000
     max_categories: PositiveInt = 100
     day_first: bool = False
     decimal: Literal[".", ","] | None = None
@@ -124,13 +138,32 @@ class TableEncoder(TransformerMixin, Validated):
         -------
         self
         """
+        self._fit_table(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Fit the encoders, and return the features of the same table; each text is encoded once.
+
+        Parameters
+        ----------
+        X, y
+            As in `fit`.
+
+        Returns
+        -------
+        ndarray or csr_array of shape (n_samples, n_features)
+            As in `transform`.
+        """
+        return _as_features(*self._fit_table(X))
+
+    def _fit_table(self, X: Any) -> tuple[Any, list[TableProblem]]:
+        """Fit the encoders, and return the features and the problems of values that cannot be read."""
         self._validate_params()
         frame = _check_frame(X)
         with self._new_state() as fitted:
-            fitted._fit(frame)
-        return self
+            return fitted._fit(frame)
 
-    def _fit(self, frame: Any) -> None:
+    def _fit(self, frame: Any) -> tuple[Any, list[TableProblem]]:
         self.kinds_ = self._find_kinds(frame)
         used = [name for name, kind in self.kinds_.items() if kind not in columns.IGNORED_KINDS]
         if not used:
@@ -141,12 +174,18 @@ class TableEncoder(TransformerMixin, Validated):
         texts = [name for name in self._columns("number") if not columns.is_typed(frame[name])]
         self.number_formats_ = {name: NumberTexts(frame[name], self.decimal).format for name in texts}
         self.date_formats_ = {name: _date_details(frame[name], self.day_first) for name in self._columns("date")}
+        self.vector_sizes_: dict[str, int] = {}
         prepared, unreadable = self._prepare(frame)
         failed = [problem for problem in unreadable if self.strict or problem.count == problem.total]
         failed += columns.find_too_large(prepared)
         if failed:
             raise TableError([replace(p, options=(("category", p.column), ("drop", p.column))) for p in failed])
-        self.transformer_ = self._make_transformer(prepared, len(frame)).fit(prepared)
+        self.transformer_ = self._make_transformer(prepared)
+        features = self.transformer_.fit_transform(prepared)
+        for _, part, _ in (*self.transformer_.transformers, *self.transformer_.transformers_):
+            if isinstance(part, TfidfVectorizer):
+                part.set_params(vocabulary=None)  # model files need it only once, in vocabulary_
+        return features, unreadable
 
     def _find_kinds(self, frame: Any) -> dict[str, str]:
         """Return the kinds of the columns: those of the parameters, and those that are detected.
@@ -155,7 +194,7 @@ class TableEncoder(TransformerMixin, Validated):
         """
         passed: dict[str, str] = {}
         problems: list[TableProblem] = []
-        for option in ("text", "number", "category", "date", "drop"):
+        for option in ("text", "number", "category", "date", "vectors", "drop"):
             value = getattr(self, option)
             names = [value] if isinstance(value, str) else [str(name) for name in value]
             passed |= dict.fromkeys(names, "dropped" if option == "drop" else option)
@@ -201,18 +240,25 @@ class TableEncoder(TransformerMixin, Validated):
         failed = [problem for problem in unreadable if problem.count == problem.total]
         if failed and not self.allow_missing:
             raise TableError([replace(problem, options=ALLOW_MISSING) for problem in failed])
-        for problem in columns.as_missing(unreadable):
-            warnings.warn(TableWarning(replace(problem, options=(("strict", "True"),))), stacklevel=2)
-        features = self.transformer_.transform(prepared)
-        return sp.csr_array(features) if sp.issparse(features) else np.asarray(features, dtype=float)
+        for _, part, _ in self.transformer_.transformers_:
+            if isinstance(part, TextEmbedder):
+                part.set_params(model=self.embed)  # its folder may have been moved since the fit
+        return _as_features(self.transformer_.transform(prepared), unreadable)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Return the names of the features: the column, and the word or category."""
+        """Return the names of the features: the column, and the word, the quoted characters or the category."""
         check_is_fitted(self)
         names = []
         for block, transformer, names_in in self.transformer_.transformers_:
-            if block.startswith("text "):
+            kind = block.partition(" ")[0]
+            if kind == "words":
                 names += [f"{names_in}: {word}" for word in transformer.get_feature_names_out()]
+            elif kind == "characters":
+                names += [f"{names_in}: {text!r}" for text in transformer.get_feature_names_out()]
+            elif kind == "embedding":
+                names += [f"{names_in}: embedding {i}" for i in range(len(transformer.probe_))]
+            elif kind == "vectors":
+                names += names_in
             elif block == "categories":
                 names += _category_names(transformer, names_in)
             elif block == "numbers":
@@ -246,33 +292,54 @@ class TableEncoder(TransformerMixin, Validated):
                 arrays |= columns.date_parts(dates, name, hours=hours)
             elif kind == "category":
                 arrays[name] = columns.to_categories(column).to_numpy(dtype=object)
+            elif kind == "vectors":
+                vectors = to_vectors(column, self.vector_sizes_.get(name))
+                self.vector_sizes_[name] = vectors.shape[1]
+                arrays |= {f"{name}[{i}]": values for i, values in enumerate(vectors.T)}
             else:
                 arrays[name] = column.astype(object).where(column.notna(), "").astype(str).to_numpy(dtype=object)
         return need("pandas").DataFrame(arrays), unreadable
 
-    def _make_transformer(self, prepared: Any, n_samples: int) -> ColumnTransformer:
+    def _make_transformer(self, prepared: Any) -> ColumnTransformer:
         texts = self._columns("text")
         categories = self._columns("category")
-        numbers = [name for name in prepared.columns if name not in {*texts, *categories}]
+        vectors = {name: [f"{name}[{i}]" for i in range(size)] for name, size in self.vector_sizes_.items()}
+        numbers = [name for name in prepared.columns if name not in {*texts, *categories, *chain(*vectors.values())}]
+        if self.embed is not None and not texts:
+            raise ValueError(f"embed={self.embed!r} requires a text column; name it with text")
         blocks: list[tuple[str, Any, Any]] = []
+        weights: dict[str, float] = {}
         for name in texts:
             if not prepared[name].str.contains(r"\w\w").any():
                 raise ValueError(f"text column {name!r} must contain words, got {prepared[name].iloc[0]!r}; drop it")
-            min_df = 2 if n_samples >= 100 and _has_repeated_words(prepared[name]) else 1
-            vectorizer = TfidfVectorizer(sublinear_tf=True, min_df=min_df, max_features=self.max_words)
-            blocks.append((f"text {name}", vectorizer, name))
+            parts: dict[str, Any] = {
+                kind: term_vectorizer(kind, prepared[name].tolist(), self.max_terms) for kind in ANALYZERS
+            }
+            if self.embed is not None:
+                parts["embedding"] = TextEmbedder(self.embed)
+            blocks += [(f"{kind} {name}", part, name) for kind, part in parts.items()]
+            weights |= {f"{kind} {name}": len(parts) ** -0.5 for kind in parts}
+        for name, names in vectors.items():
+            blocks.append((f"vectors {name}", make_pipeline(SimpleImputer(), StandardScaler()), names))
+            weights[f"vectors {name}"] = len(names) ** -0.5
+        n_others = len(self.feature_names_in_) - len(texts) - len(vectors)
+        others = n_others**-0.5 if weights and n_others else 1.0
         if numbers:
             impute = SimpleImputer(strategy="median", add_indicator=True)
             blocks.append(("numbers", make_pipeline(impute, StandardScaler()), numbers))
+            weights["numbers"] = others
         if categories:
             encoder = OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=self.max_categories)
             blocks.append(("categories", encoder, categories))
-        n_others = len(categories) + len(self._columns("number")) + len(self._columns("date"))
-        weight = 1 / np.sqrt(n_others) if texts and n_others else 1.0
-        weights = {block: float(weight) for block in ("numbers", "categories")}
-        return ColumnTransformer(
-            blocks, transformer_weights={block: weights.get(block, 1.0) for block, *_ in blocks}, sparse_threshold=0.5
-        )
+            weights["categories"] = others
+        return ColumnTransformer(blocks, transformer_weights=weights, sparse_threshold=0.5)
+
+
+def _as_features(features: Any, unreadable: list[TableProblem]) -> Any:
+    """Return encoded features as an array, with warnings about values that were treated as missing."""
+    for problem in columns.as_missing(unreadable):
+        warnings.warn(TableWarning(replace(problem, options=(("strict", "True"),))), stacklevel=3)
+    return sp.csr_array(features) if sp.issparse(features) else np.asarray(features, dtype=float)
 
 
 def _check_frame(X: Any) -> DataFrame:
@@ -290,17 +357,6 @@ def _date_details(column: Any, day_first: bool) -> tuple[list[str], bool]:
     forms = ["ISO8601"] if is_date else columns.date_formats(columns.without_missing_words(values), day_first=day_first)
     dates = columns.to_dates(values, forms).dropna()
     return forms, bool((dates != dates.dt.normalize()).any())
-
-
-def _has_repeated_words(texts: Any) -> bool:
-    """Return whether a word occurs in two texts, so that words of a single text can be left out."""
-    seen: set[str] = set()
-    for text in texts:
-        words = {word for word in text.lower().split() if len(word) > 2 and word.isalnum()}
-        if words & seen:
-            return True
-        seen |= words
-    return False
 
 
 def _category_names(encoder: OneHotEncoder, columns: Sequence[str]) -> list[str]:

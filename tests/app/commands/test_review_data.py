@@ -19,7 +19,9 @@ from spmld.app.commands.review_data import (
     open_editable,
     open_samples,
 )
+from spmld.app.review import make_queue
 from spmld.app.review.applying import TagColumn
+from spmld.app.review.queue import MIN_PRIORITY
 from spmld.audit import find_label_issues
 from spmld.datasets import Dataset, make_planted, write_dataset
 from spmld.tables import TableRoles
@@ -53,6 +55,25 @@ def test_probabilities_of_a_model_are_in_the_order_of_the_data(files):
     columns = _model_columns(["Sad", "calm", "new"], ["loud", "sad", "calm"])
     completion = SimpleNamespace(labels=np.array([[1, 0, 1]]), confidences=np.array([[0.9, 0.8, 0.7]]))
     np.testing.assert_allclose(_probabilities(completion, columns), [[0.2, 0.7, np.nan]])
+
+
+def test_a_floor_does_not_fill_the_queue_with_missing_entries(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 5))
+    Y = np.where(8 * X[:, :3] - 10 + rng.logistic(size=(1000, 3)) > 0, 1.0, 0.0)
+    Y[rng.random(Y.shape) < 0.08] = 1  # positives that the features do not show
+    observed = np.where(rng.random(Y.shape) < 0.7, Y, np.nan)
+    model = spmld.SelfPacedEnsemble(random_state=0, n_trees=[20]).fit(X, observed)
+    assert model.likelihood_rates_.alpha.min() > 0.04
+    write_dataset(Dataset(X, observed, label_names=NAMES), tmp_path / "data.npz")
+    spmld.save(model, tmp_path / "model.skops", label_names=NAMES)
+    loaded = load_review(source(tmp_path / "data.npz"), str(tmp_path / "model.skops"), (), 0, evidence=False)
+    queue = make_queue(loaded.issues, loaded.probabilities, kinds=["missing"])
+    n_missing = np.isnan(observed).sum()
+    assert (model.predict_proba(X) > MIN_PRIORITY).all()
+    assert len(queue) < 0.5 * n_missing
+    unclear = np.abs(8 * X[:, :3] - 10).ravel()[queue.index] < 4
+    assert unclear[:50].mean() > 0.9
 
 
 def test_roles_of_the_fit_are_used_unless_options_set_them():

@@ -36,17 +36,9 @@ def annotators(data: Source, top: int, out: str | None, as_json: bool, force: bo
 
     DATA is a table in which a sample has a row for each annotator. --annotator names the column of the annotators, and
     --id that of the samples. What all annotators together, the panel, would say is estimated from all answers and from
-    the features of the samples, if there are any. Rates have 90 % intervals. Annotators who seem to copy from each
-    other are named. An entry to show next is listed with the annotator whose answer has the largest gain, the expected
-    decrease of the entropy of the panel's majority.
-
-    With -o, the probability of a positive majority of the panel, and the expected fraction of positive answers, are
-    written to a file for each entry with an answer.
-
-    \b
-    Examples:
-      spmld annotators answers.csv --annotator person --id song_id
-      spmld annotators answers.csv --annotator person --id song_id --top 50 -o consensus.csv
+    the features of the samples, if there are any. Error rates have 90 % intervals. Annotators who seem to copy from
+    each other are named. An entry to show next is listed with the annotator whose answer has the largest gain, the
+    expected decrease of the entropy of the panel's majority.
     """
     from spmld.annotators import find_consensus, fit_consensus
 
@@ -79,9 +71,11 @@ def annotators(data: Source, top: int, out: str | None, as_json: bool, force: bo
         return
     rows = []
     for row in quality:
-        rates = [_format_rate(row[kind], *row[f"{kind}_interval"]) for kind in _RATES]
-        rows.append([row["annotator"], row["n_answers"], *rates])
-    print_table(TextTable(["annotator", "answers", *_RATES], rows, title="Annotators, with 90 % intervals"))
+        rates = [TableCell(format_rate(row[kind], 2), row[kind]) for kind in _RATES]
+        low, high = (format_rate(end, 2) for end in row["error_rate_interval"])
+        rows.append([row["annotator"], row["n_answers"], rates[0], f"{low}-{high}", *rates[1:]])
+    columns = ["annotator", "answers", _RATES[0], "90 % interval", *_RATES[1:]]
+    print_table(TextTable(columns, rows, title="Annotators"))
     if following:
         click.echo()
         print_table(TextTable.from_records(following, title="Entries to show next"))
@@ -122,7 +116,3 @@ def _describe(summary: dict[str, Any], has_features: bool) -> str:
         f"answers to an entry agree\nconsensus: mean confidence {summary['mean_confidence']:.3f}, below {UNCERTAIN} in "
         f"{summary['uncertain_entries']:,} entries; estimated from {source}"
     )
-
-
-def _format_rate(rate: float, low: float, high: float) -> TableCell:
-    return TableCell(f"{format_rate(rate, 2)} ({format_rate(low, 2)}-{format_rate(high, 2)})", rate)

@@ -183,8 +183,10 @@ def _describe_fit(model: Any, out: str, source: Source, data: Dataset, summary: 
     base = base_estimator(model)
     repeated = ""
     if getattr(base, "n_repeated_samples_", 0):
-        kind = "copies" if base.identical_together_ else "no copies: few categories, or different labels"
+        kind = "copies" if base.similar_together_ else "no copies: few categories, or different labels"
         repeated = f"; identical to an earlier sample: {plural(base.n_repeated_samples_, 'sample')} ({kind})"
+    if getattr(base, "n_near_samples_", 0):
+        repeated += f"; near copies of an earlier sample: {plural(base.n_near_samples_, 'sample')}"
     lines = [
         f"{out}: {fitted} ({_frequencies(data, summary)})",
         f"observed: {summary['observed']:.0%} of {data.Y.size:,} entries; features: {features}{repeated}",

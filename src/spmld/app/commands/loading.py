@@ -27,6 +27,7 @@ from spmld.tables import TableEncoder, TableError, TableRoles, TableWarning, rea
 from spmld.tables.errors import TableProblem
 from spmld.tables.reading import TABLE_FORMATS, check_options, read_table_blocks, table_format
 from spmld.tables.roles import PREFIX, ROLES, read_label_columns
+from spmld.tables.vectors import read_vectors
 
 if TYPE_CHECKING:
     from spmld.export import ModelInfo
@@ -83,8 +84,17 @@ class Source:
 
     @property
     def roles(self) -> dict[str, Any]:
-        """Roles of the columns that are set by options."""
-        return {name: value for name, value in self.options.items() if name in ROLES}
+        """Roles of the columns that are set by options; the array of a .npy file is a column, too."""
+        roles = {name: value for name, value in self.options.items() if name in ROLES}
+        if files := self._vector_files:
+            roles["vectors"] = [name for name in roles["vectors"] if name not in files.values()] + list(files)
+        return roles
+
+    @property
+    def _vector_files(self) -> dict[str, str]:
+        """The .npy files of --vectors, by the column that they become: vectors, vectors2, ..."""
+        files = [name for name in self.options.get("vectors", ()) if name.endswith(".npy")]
+        return {f"vectors{number if number > 1 else ''}": file for number, file in enumerate(files, start=1)}
 
     @property
     def file_settings(self) -> dict[str, str]:
@@ -144,7 +154,31 @@ class Source:
         accepted = TABLE_FORMATS[kind].options
         check_options(options, [*accepted, *ROLES], f"{self.path} is read as {kind}")
         used = {name: options[name] for name in accepted if name in options}
-        yield from read_table_blocks(self.path, format=kind, n_rows=n_rows, **used)
+        frames = read_table_blocks(self.path, format=kind, n_rows=n_rows, **used)
+        yield from self._with_vectors(frames) if self._vector_files else frames
+
+    def _with_vectors(self, frames: Iterator[Any]) -> Iterator[Any]:
+        """Add the arrays of --vectors as columns of lists to the blocks of a table."""
+        arrays = {name: read_vectors(file) for name, file in self._vector_files.items()}
+        n_read = 0
+        for frame in frames:
+            rows = slice(n_read, n_read + len(frame))
+            n_read += len(frame)
+            if repeated := [name for name in arrays if name in frame.columns]:
+                raise ValueError(f"--vectors adds a column {repeated[0]!r}, which {self.path} has already; rename it")
+            self._check_rows(arrays, n_read, whole=False)
+            yield frame.assign(**{name: list(array[rows]) for name, array in arrays.items()})
+        self._check_rows(arrays, n_read, whole=True)
+
+    def _check_rows(self, arrays: dict[str, NDArray[Any]], n_read: int, *, whole: bool) -> None:
+        """Raise ValueError if an array has fewer rows than were read, or more than the whole table."""
+        for name, array in arrays.items():
+            if len(array) < n_read or (whole and len(array) > n_read):
+                file = self._vector_files[name]
+                count = f"{'' if whole else 'at least '}{n_read}"
+                raise ValueError(
+                    f"--vectors {file} must have one row for each sample of {self.path}, {count}, got {len(array)}"
+                )
 
     def load_part(self, folds: int | None = None) -> Dataset:
         """Load the samples to fit on: the part, or all if there is no official split."""

@@ -64,15 +64,15 @@ class MatchedData:
 def open_model(path: str, trusted_types: tuple[str, ...] = (), source: Source | None = None) -> tuple[Any, ModelInfo]:
     """Return the model in a file, and the description of it.
 
-    The encoder of the model has the options --strict, --decimal and --allow-missing of the source. The features in the
-    description do not include columns that the encoder drops.
+    The encoder of the model has the options --strict, --decimal, --embed and --allow-missing of the source. The
+    features in the description do not include columns that the encoder drops.
     """
     if source is not None and source.hierarchy is not None:
         raise ValueError(f"--hierarchy {source.hierarchy} cannot be combined with {path}, which has the one of its fit")
     model = load(path, trusted=trusted_types)
     info = model_info(path)
     if source is not None:
-        options = {name: source.options[name] for name in ("strict", "decimal") if name in source.options}
+        options = {name: source.options[name] for name in ("strict", "decimal", "embed") if name in source.options}
         set_encoder(model, allow_missing=source.allow_missing, **options)
     encoder = encoder_of(model)
     if isinstance(encoder, ColumnTransformer) and info.feature_names is not None:
@@ -246,6 +246,8 @@ def _match_table(
         if source.allow_missing and not info.encoded:
             text = "--allow-missing requires a model that was fitted on a table with text, categories or empty fields"
             problem = replace(problem, text=f"{problem.text}; {text}")
+        if set(absent) & set(roles.vectors):
+            problem = replace(problem, options=(*problem.options, ("vectors", "FILE.npy")))
         if not allow_missing:
             problems.append(problem)
         elif offset == 0:

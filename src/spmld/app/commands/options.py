@@ -134,6 +134,12 @@ _READER_OPTIONS = (
     several("--number", "number", "COLUMN", "Column of numbers"),
     several("--category", "category", "COLUMN", "Column of categories"),
     several("--date", "date", "COLUMN", "Column of dates"),
+    several("--vectors", "vectors", "COLUMN|FILE", "Column of lists of numbers, or .npy file with a row per sample"),
+    click.option(
+        "--embed",
+        metavar="MODEL",
+        help="Add embeddings of the columns of text by a model: its folder, or an installed package that contains it.",
+    ),
     several("--drop", "drop", "COLUMN", "Column to ignore"),
     several("--keep", "keep", "COLUMN", "Feature to use although it determines a label"),
     click.option("--day-first", is_flag=True, help="Read dates such as 03/04/2024 with the day first."),

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 
 from spmld._response import as_frame
-from spmld.app.commands.fitting import without_decision
+from spmld.app.commands.fitting import base_estimator, without_decision
 from spmld.app.commands.loading import Source
 from spmld.app.commands.matching import MatchedData, match, open_model, split_encoder
 from spmld.app.commands.printing import progress_bar
@@ -27,6 +28,7 @@ from spmld.datasets import Dataset
 from spmld.estimators import Completion
 from spmld.export import ModelInfo
 from spmld.labels.tags import label_of_tags
+from spmld.noise import NoiseRates
 from spmld.tables import TableRoles, TableWarning
 from spmld.tables.errors import absent_columns
 from spmld.tables.roles import PREFIX, find_label_columns
@@ -75,7 +77,7 @@ def load_review(
     probabilities = None
     if completed is not None:
         columns = _model_columns(names, completed[0].label_names)
-        probabilities = _probabilities(completed[1], columns)
+        probabilities = _probabilities(completed[1], columns, _likelihood_rates(estimator))
         if None not in columns:
             explained |= {"model": estimator, "model_X": completed[0].X, "model_labels": columns}
     shown = Evidence(data.X, issues.signs, list(data.feature_names), **explained) if evidence else None
@@ -101,10 +103,23 @@ def _model_columns(names: list[str], model_names: list[str]) -> list[int | None]
     return [places.get(label[name]) for name in names]
 
 
-def _probabilities(completion: Completion, columns: list[int | None]) -> NDArray[np.float64]:
-    """Return the probabilities of a model that labels are positive, NaN for labels that it does not have."""
+def _likelihood_rates(model: Any) -> NoiseRates | None:
+    """Return the floor, or the noise rates, with which a model was fitted; None if it has none."""
+    last = model[-1] if isinstance(model, Pipeline) else model
+    return getattr(base_estimator(last), "likelihood_rates_", None)
+
+
+def _probabilities(
+    completion: Completion, columns: list[int | None], rates: NoiseRates | None = None
+) -> NDArray[np.float64]:
+    """Return the probabilities of a model that labels are positive, NaN for labels that it does not have.
+
+    They are those without the floor, as in decisions by F1: otherwise no missing label would be clear.
+    """
     confidences = np.asarray(completion.confidences, dtype=float)
     positive = np.where(np.asarray(completion.labels) == 1, confidences, 1 - confidences)
+    if rates is not None:
+        positive = np.clip(rates.true_probability(positive), 0.0, 1.0)
     return np.column_stack([np.full(len(positive), np.nan) if j is None else positive[:, j] for j in columns])
 
 

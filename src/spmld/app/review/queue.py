@@ -85,8 +85,8 @@ def make_queue(
     issues : LabelIssues
         Result of `spmld.audit.find_label_issues`. Verified entries have no priority and are left out.
     probabilities : array-like of shape (n_samples, n_labels), optional
-        Probabilities that missing labels are positive, for example from ``complete``. By default, the out-of-fold
-        probabilities of the audit.
+        Probabilities that missing labels are positive, for example from ``complete``, without a floor, below which
+        none would be. By default, the out-of-fold probabilities of the audit.
     kinds : collection of {"present", "absent", "missing", "unlabeled"}
         Kinds of entries to include; all by default. Labels that are present and unlikely, and labels that are absent
         and likely, are the two lists of the audit.
