@@ -498,4 +498,4 @@ def test_interactions_of_few_categories_are_learned():
     fitted = SelfPacedEnsemble(random_state=0).fit(X[:600], Y[:600])
     p = fitted.predict_proba(X[600:])
     assert -np.log(np.where(Y[600:] > 0, p, 1 - p)).mean() < 0.4
-    assert not fitted.identical_together_
+    assert not fitted.similar_together_
