@@ -70,7 +70,7 @@ class SimilarSamples(NamedTuple):
 def find_similar(X: Any, signs: NDArray[np.int8], n_folds: int, similar: str = "auto") -> SimilarSamples:
     """Return which samples are similar, and whether they share a fold.
 
-    Near samples are searched among at most 20,000.
+    Near samples are searched among at most 20,000. They are left out if a group of them does not fit into a fold.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def find_similar(X: Any, signs: NDArray[np.int8], n_folds: int, similar: str = "
         return SimilarSamples(identical, n_repeated, 0, False)
     if len(hashes) <= MAX_NEAR_SAMPLES and np.isfinite(largest_value(X)):
         near = _group_near(X, identical, hashes != 0, share)
-        if near is not None:
+        if near is not None and np.bincount(near).max() * n_folds <= len(near):
             return SimilarSamples(near, n_repeated, len(near) - len(np.unique(near)) - n_repeated, True)
     return SimilarSamples(identical, n_repeated, 0, share(identical))
 
