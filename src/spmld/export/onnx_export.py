@@ -25,6 +25,7 @@ from spmld.estimators.model_parts import check_names, feature_names_of, first_st
 from spmld.estimators.transformers import LandmarkFeatures
 from spmld.export.onnx_graph import ALIAS, Formula, Operators, Tensor, concatenate, unsupported
 from spmld.export.onnx_models import decisions, predictions
+from spmld.export.onnx_text import count_characters
 from spmld.tables import TableEncoder, TextEmbedder
 
 # Supported by every runtime since 2022. The graph needs nothing newer.
@@ -211,7 +212,6 @@ def _exported(build: Operators, exported: _Exported, inputs: Any) -> list[Any]:
 
 
 _WORD = r"[\p{L}\p{N}_]"  # \w of Python; \w of the runtime is ASCII only
-_NO_SPACES = r"[^\s\x0b\x1c-\x1f\x85\p{Z}]+"
 _TOKENS = {r"(?u)\b\w\w+\b": _WORD + "{2,}", r"(?u)\b\w+\b": _WORD + "+"}
 
 
@@ -220,7 +220,7 @@ def _counts(build: Operators, model: CountVectorizer, inputs: Any) -> list[Any]:
     custom = [name for name in ("tokenizer", "preprocessor", "strip_accents") if getattr(model, name) is not None]
     if model.analyzer == "char_wb" and model.ngram_range[0] > 1 and not custom:
         return build.formula(
-            partial(_count_characters, model=model, locale=build.locale), inputs, len(model.vocabulary_)
+            partial(count_characters, model=model, locale=build.locale), inputs, len(model.vocabulary_)
         )
     if model.analyzer != "word" or model.token_pattern not in _TOKENS or custom:
         raise unsupported(
@@ -233,37 +233,6 @@ def _counts(build: Operators, model: CountVectorizer, inputs: Any) -> list[Any]:
     counter.vocabulary_ = {tuple(words.split(" ")): int(i) for words, i in model.vocabulary_.items()}
     build.scope.add_options(id(counter), {"tokenexp": _TOKENS[model.token_pattern], "locale": build.locale})
     return build.operator(counter, "SklearnCountVectorizer", inputs, [len(counter.vocabulary_)])
-
-
-def _count_characters(texts: Tensor, *, model: CountVectorizer, locale: str) -> Tensor:
-    """Return the numbers of character n-grams within words.
-
-    All words are written with a space on both sides, and padded with spaces: no n-gram has two of them in a row.
-    """
-    flat = texts.apply("Reshape", texts.constant([-1], np.int64))
-    if model.lowercase:
-        flat = flat.apply("StringNormalizer", case_change_action="LOWER", is_case_sensitive=0, locale=locale)
-    split = {"domain": "com.microsoft", "mark": 0, "mincharnum": 1, "pad_value": " "}
-    words = flat.apply("Tokenizer", tokenexp=_NO_SPACES, **split)
-    characters = words.apply("Tokenizer", tokenexp=".", **split)
-    space = words.apply("Unsqueeze", words.constant([2], np.int64)).apply("Shape")
-    spaces = words.text(" ").apply("Expand", space)
-    padded = spaces.apply("Concat", characters, spaces, axis=2).apply("Reshape", words.constant([0, -1], np.int64))
-    low, high = model.ngram_range
-    by_length: list[list[str]] = [[] for _ in range(high)]
-    for term in sorted(model.vocabulary_):
-        by_length[len(term) - 1].append(term)
-    pool = ["".join(terms) for terms in by_length]
-    return padded.apply(
-        "TfIdfVectorizer",
-        mode="TF",
-        min_gram_length=low,
-        max_gram_length=high,
-        max_skip_count=0,
-        ngram_counts=np.cumsum([0, *map(len, pool[:-1])]).tolist(),
-        ngram_indexes=[int(model.vocabulary_[term]) for terms in by_length for term in terms],
-        pool_strings=list("".join(pool)),
-    )
 
 
 def _embedding(build: Operators, model: TextEmbedder, inputs: Any) -> list[Any]:
