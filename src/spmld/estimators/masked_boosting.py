@@ -61,7 +61,8 @@ class MaskedBoosting(MultiLabelEstimator):
         Minimum number of samples of a leaf.
     max_features : int, float, {"auto", "sqrt", "log2"} or None, default="auto"
         Number of features that are considered for each split, as in scikit-learn, each with a random threshold (Geurts
-        et al. 2006), one of 65,535 at equal distances. "auto" is the square root of the number of features, but at least 16 if there are as many.
+        et al. 2006), one of 65,535 at equal distances. "auto" is the square root of the number of features, but at
+        least 16 if there are as many.
     subsample : float, default=0.5
         Fraction of the samples from which a tree is grown.
     n_projections : int, default=8
