@@ -18,7 +18,7 @@ from benchmarks.sizes import sized
 from spmld import MaskedBoosting, SelfPacedEnsemble
 from spmld._table import TextTable
 from spmld.datasets.registry import find_file
-from spmld.ensemble.views import default_views
+from spmld.ensemble.costs import LINEAR_VIEWS
 from spmld.metrics import expected_calibration_error, log_loss
 from studies.data import load
 
@@ -52,7 +52,7 @@ def published(task):
 
 def models(task):
     """Return the models of a task by name."""
-    views = (*default_views(6000, 2048, 12), "forest")
+    views = (*LINEAR_VIEWS, "boosting", "forest")
     options = {"completion": "boosting", "decision": "macro_f1", "random_state": 0}
     yield "SelfPacedEnsemble", SelfPacedEnsemble(**options)
     if task == "compound":

@@ -21,7 +21,7 @@ from benchmarks.sizes import sized
 from spmld import MaskedLogistic, PerLabelClassifier, SelfPacedEnsemble
 from spmld._table import TextTable
 from spmld.datasets import Dataset
-from spmld.ensemble.views import tree_costs
+from spmld.ensemble.costs import tree_costs
 from spmld.estimators import FeatureScaler
 from spmld.labels import hide_labels
 from spmld.metrics import log_loss, ranking_loss

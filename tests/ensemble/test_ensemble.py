@@ -23,7 +23,8 @@ from spmld import (
 from spmld.datasets import make_planted
 from spmld.ensemble import View, correction, mixture
 from spmld.ensemble import ensemble as ensemble_module
-from spmld.ensemble.views import linear_view, ridge_view, uses_graph
+from spmld.ensemble.costs import uses_graph
+from spmld.ensemble.views import linear_view, ridge_view
 from spmld.estimators import FeatureScaler
 from spmld.estimators.transformers import LandmarkFeatures
 from spmld.labels import Labels, corrupt_labels, hide_labels, read_labels

@@ -6,8 +6,8 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from spmld import SelfPacedEnsemble
+from spmld.ensemble.costs import tree_costs
 from spmld.ensemble.mixture import ViewMixture, stacking_weights
-from spmld.ensemble.views import tree_costs
 from spmld.metrics import log_loss
 
 

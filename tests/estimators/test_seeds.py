@@ -5,6 +5,7 @@ import numpy as np
 from spmld import SelfPacedEnsemble
 from spmld.datasets import make_planted
 from spmld.ensemble import ensemble as ensemble_module
+from spmld.ensemble import noise_scores
 from spmld.ensemble.views import make_views
 
 DATA = make_planted(n_samples=80, n_labels=3, random_state=0)
@@ -40,13 +41,13 @@ def test_the_views_with_trees_have_seeds_of_their_own():
 
 
 def test_the_trees_of_the_noise_estimate_have_a_seed_of_their_own(monkeypatch):
-    seeds, fit_noise_scores = [], ensemble_module.fit_noise_scores
+    seeds, fit_noise_scores = [], noise_scores.fit_noise_scores
 
     def record(*args, boosting, **options):
         seeds.extend(trees.random_state for trees in boosting)
         return fit_noise_scores(*args, boosting=boosting, **options)
 
-    monkeypatch.setattr(ensemble_module, "fit_noise_scores", record)
+    monkeypatch.setattr(noise_scores, "fit_noise_scores", record)
     monkeypatch.setattr(ensemble_module, "on_accelerator", lambda _: True)  # without the view "boosting"
     model = SelfPacedEnsemble(random_state=0).fit(DATA.X, DATA.Y)
     assert sorted(model.estimators_) == ["kernel", "linear", "ridge"]

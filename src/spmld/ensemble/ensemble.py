@@ -9,7 +9,6 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,9 +19,10 @@ from spmld.cluster.cluster_samples import ClusterSamples
 from spmld.core.losses import logistic
 from spmld.ensemble.all_rows import divide, fit_all_rows, fit_tested, in_memory
 from spmld.ensemble.correction import ScoreCorrection, calibrated_rows, learned_entries
+from spmld.ensemble.costs import LINEAR_VIEWS, default_views, uses_graph
 from spmld.ensemble.formula import EnsembleFormula, ViewTerm
 from spmld.ensemble.mixture import ViewMixture
-from spmld.ensemble.noise_scores import default_boosting, fit_noise_scores
+from spmld.ensemble.noise_scores import estimate_rates, noise_trees
 from spmld.ensemble.summary import known_signs, summarize_samples
 from spmld.ensemble.trimming import Trimming, check_keep_fraction, choose_trimming
 from spmld.ensemble.updating import NOISE_PARAMETERS, KeptData, update_ensemble
@@ -33,12 +33,10 @@ from spmld.ensemble.views import (
     VIEWS,
     View,
     check_views,
-    default_views,
     fit_transformers,
     fit_views,
     make_views,
     search_views,
-    uses_graph,
 )
 from spmld.estimators.base import MultiLabelEstimator
 from spmld.estimators.progress import report_progress
@@ -49,8 +47,6 @@ from spmld.model_selection.folds import split_samples
 from spmld.model_selection.path_search import HeldOutLoss, PathResult
 from spmld.model_selection.samples import Samples
 from spmld.model_selection.thresholds import DecisionOption, DecisionRule, label_decisions
-from spmld.noise import estimate_noise
-from spmld.noise.estimate import with_given_rates
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -361,7 +357,10 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         # The six steps of the class. Views wait for their fits, which are distributed over `n_jobs` threads.
         with thread_map(n_jobs) as over, thread_map(len(VIEWS) if n_jobs > 1 else 1) as over_views:
             cross = CrossFit(folds, searched.shape[0], over)
-            fitted = self._estimate_noise(views, features, cross, rng)
+            given = self.false_positive_rate, self.false_negative_rate
+            trees = noise_trees(views, cross, rng, searched if isinstance(self.views, str) else None)
+            self.noise_, self.likelihood_rates_ = estimate_rates(features, cross, trees, given, self.device)
+            fitted = {"boosting": trees} if "boosting" in views and not self.likelihood_rates_.any() else {}
             features = {name: self._in_likelihood(of_view) for name, of_view in features.items()}
             rates = dict(zip(NOISE_PARAMETERS, self.likelihood_rates_, strict=True))
             views = {name: view.with_params(**rates) for name, view in views.items()}
@@ -387,9 +386,9 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         n, d, l = samples.shape
         label_graph = uses_graph(d, l, samples.n_values, samples.n_observed / (n * l))
         # Trees are grown on the CPU, which would take most of the time of a fit on a GPU.
-        default = VIEWS[:3] if on_accelerator(samples.X) else default_views(samples, self.max_cost)
+        default = LINEAR_VIEWS if on_accelerator(samples.X) else default_views(samples, self.max_cost)
         views = self._make_views(default, label_graph=label_graph)
-        return views, [name for name in default[3:] if isinstance(self.views, str)]
+        return views, [name for name in default[len(LINEAR_VIEWS) :] if isinstance(self.views, str)]
 
     def _to_device(self, X: Any) -> Matrix:
         X = contiguous(X)
@@ -417,31 +416,6 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         if self._noise_is_known() or not self.likelihood_rates_.any():
             return samples
         return replace(samples, labels=replace(samples.labels, trusted=None))
-
-    def _estimate_noise(
-        self, views: Mapping[str, View], features: Mapping[str, Samples], cross: CrossFit, rng: np.random.RandomState
-    ) -> dict[str, list[Any]]:
-        """Estimate the noise rates, unless they are given.
-
-        Returns the boosted trees of the folds by the name of their view, if the rates are 0. They are not fitted if the
-        estimate did not need them.
-        """
-        samples = features["linear" if "linear" in features else next(iter(features))]
-        trees = [clone(views["boosting"].estimator) for _ in cross.folds] if "boosting" in views else []
-        if not trees and isinstance(self.views, str):
-            trees = default_boosting(samples, len(cross.folds), rng)
-        scores, alternatives = fit_noise_scores(samples, cross, boosting=trees, device=self.device)
-        rows = calibrated_rows(samples)
-        given = self.false_positive_rate, self.false_negative_rate
-        self.noise_ = estimate_noise(
-            scores[rows],
-            samples.signs[rows],
-            samples.labels.trusted,
-            alternatives=lambda: [other[rows] for other in alternatives()],
-            certain_negatives=given[1] == 0,
-        )
-        self.likelihood_rates_ = with_given_rates(self.noise_.likelihood_rates, *given)
-        return {"boosting": trees} if "boosting" in views and not self.likelihood_rates_.any() else {}
 
     def _fit_formula(
         self,

@@ -1,6 +1,6 @@
-"""Out-of-fold scores from which noise rates and label errors are estimated."""
+"""Noise rates of the views, and the out-of-fold scores from which they are estimated."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,10 +8,14 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from spmld._validation import MAX_SEED
+from spmld.ensemble.correction import calibrated_rows
+from spmld.ensemble.views import View
 from spmld.estimators.masked_boosting import MAX_TREE_SAMPLES, MaskedBoosting, is_affordable
 from spmld.model_selection.cross_fitting import CrossFit, cross_fit_scores
 from spmld.model_selection.linear import search_logistic
 from spmld.model_selection.samples import Samples
+from spmld.noise import NoiseEstimate, NoiseRates, estimate_noise
+from spmld.noise.estimate import with_given_rates
 
 RELAXATION = 10.0
 """Factor of C of the second model."""
@@ -39,9 +43,38 @@ def fit_noise_scores(
     return path.scores, alternatives
 
 
-def default_boosting(samples: Samples, n_folds: int, rng: np.random.RandomState) -> list[MaskedBoosting]:
-    """Return the boosted trees of `fit_noise_scores`, or none for large data, see `is_affordable`."""
-    if not is_affordable(*samples.shape):
+def noise_trees(
+    views: Mapping[str, View], cross: CrossFit, rng: np.random.RandomState, samples: Samples | None
+) -> list[Any]:
+    """Return boosted trees for each fold, those of the view "boosting", or without it for `samples`, if affordable."""
+    if "boosting" in views:
+        boosting = views["boosting"].estimator
+    elif samples is not None and is_affordable(*samples.shape):
+        boosting = MaskedBoosting(max_samples=MAX_TREE_SAMPLES, warm_start=True, random_state=rng.randint(MAX_SEED))
+    else:
         return []
-    boosting = MaskedBoosting(max_samples=MAX_TREE_SAMPLES, warm_start=True, random_state=rng.randint(MAX_SEED))
-    return [clone(boosting) for _ in range(n_folds)]
+    return [clone(boosting) for _ in cross.folds]
+
+
+def estimate_rates(
+    features: Mapping[str, Samples],
+    cross: CrossFit,
+    trees: Sequence[Any],
+    given: tuple[float | str, float | str],
+    device: str | None,
+) -> tuple[NoiseEstimate, NoiseRates]:
+    """Return the estimate of the floor and the noise rates, and the rates of the likelihood, of which some are given.
+
+    The `trees` of the folds are fitted in place if the estimate needs them.
+    """
+    samples = features["linear" if "linear" in features else next(iter(features))]
+    scores, alternatives = fit_noise_scores(samples, cross, boosting=trees, device=device)
+    rows = calibrated_rows(samples)
+    estimate = estimate_noise(
+        scores[rows],
+        samples.signs[rows],
+        samples.labels.trusted,
+        alternatives=lambda: [other[rows] for other in alternatives()],
+        certain_negatives=given[1] == 0,
+    )
+    return estimate, with_given_rates(estimate.likelihood_rates, *given)

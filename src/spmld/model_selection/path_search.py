@@ -210,7 +210,6 @@ def search_path(
     every = held_out.step == 1
     scored = cross if every else cross.testing(np.arange(samples.shape[0]) % held_out.step == 0)
     first = scored.part(slice(1))
-    losses: dict[int, float] = {}
     best = PathResult({}, np.empty(0), np.inf, [])
     stopped = False
 
@@ -242,24 +241,32 @@ def search_path(
         nonlocal best, stopped
         if stopped or not 0 <= index < len(path):
             return np.inf
-        scores, losses[index] = fit(path[index])
-        if scores is not None and losses[index] < best.loss:
+        scores, value = fit(path[index])
+        if scores is not None and value < best.loss:
             # A later fit may change arrays of the estimators, from which all samples are scored at the end.
             keep = copy if every else deepcopy
-            best = PathResult(path[index], scores, losses[index], [keep(model) for model in models])
-        stopped = record is not None and record(path[index], losses[index])
-        return losses[index]
+            best = PathResult(path[index], scores, value, [keep(model) for model in models])
+        stopped = not best.estimators
+        stopped |= record is not None and record(path[index], value)
+        return value
 
-    evaluate(start)
-    if not best.estimators:
-        return best
+    _climb(evaluate, start)
+    return (
+        best if every or not best.estimators else best._replace(scores=_scores_of_all(best.estimators, samples, cross))
+    )
+
+
+def _climb(evaluate: Callable[[int], float], start: int) -> None:
+    """Evaluate the settings of a path from `start` in the direction in which the loss decreases, while it does."""
+    first = evaluate(start)
     for step in (1, -1):
-        index = start
-        while evaluate(index + step) < losses[index]:
+        index = start + step
+        last = first
+        while (value := evaluate(index)) < last:
             index += step
-        if index != start:
-            break
-    return best if every else best._replace(scores=_scores_of_all(best.estimators, samples, cross))
+            last = value
+        if index != start + step:
+            return
 
 
 def _scores_of_all(estimators: Sequence[Any], samples: Samples, cross: CrossFit) -> NDArray[Any]:
