@@ -91,7 +91,7 @@ def ensemble():
     songs = make_songs(1500, 8, random_state=0)
     X = TfidfVectorizer(min_df=3, stop_words="english").fit_transform(songs.texts)
     Y = hide_labels(songs.Y[:1000], observed_fraction=0.5, random_state=0)
-    model = SelfPacedEnsemble(random_state=0).fit(X[:1000], Y)
+    model = SelfPacedEnsemble(views=("linear", "ridge", "kernel", "boosting"), random_state=0).fit(X[:1000], Y)
     figure, (settings, reliability) = axes(2)
     for view, color in zip(model.view_weights_, (BLUE, ORANGE, GREEN, RED), strict=True):
         rows = sorted((*row["choice"].values(), row["loss"]) for row in model.cv_results_ if row["part"] == view)

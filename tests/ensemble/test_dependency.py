@@ -182,7 +182,7 @@ def test_a_fit_on_a_device_of_torch_is_that_of_numpy():
     expected = DependencyCorrection(tol=1e-8).fit(scores, signs, known=known).coef_
     coef = DependencyCorrection(tol=1e-8, device="cpu").fit(scores, signs, known=known).coef_
     assert isinstance(coef, np.ndarray)
-    np.testing.assert_allclose(coef, expected, atol=1e-8)
+    np.testing.assert_allclose(coef, expected, atol=1e-5)
 
 
 def test_held_out_entries_choose_the_weights_of_the_corrections():

@@ -21,8 +21,7 @@ from spmld import (
     SelfPacedEnsemble,
 )
 from spmld.datasets import make_planted
-from spmld.ensemble import View, correction, mixture
-from spmld.ensemble import ensemble as ensemble_module
+from spmld.ensemble import View, correction, mixture, summary
 from spmld.ensemble.costs import uses_graph
 from spmld.ensemble.views import linear_view, ridge_view
 from spmld.estimators import FeatureScaler
@@ -341,7 +340,7 @@ def test_invalid_parameters_are_named(changes, message):
 def test_calibrations_use_a_part_of_many_samples(monkeypatch):
     """With every second sample, the parameters are almost those of all samples."""
     expected = model().fit(DATA.X, Y)
-    for module in (mixture, correction, ensemble_module):
+    for module in (mixture, correction, summary):
         monkeypatch.setattr(module, "MAX_CALIBRATED", 120)
     fitted = model().fit(DATA.X, Y)
     for name, calibration in expected.mixture_.calibrations_.items():

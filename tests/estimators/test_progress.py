@@ -64,8 +64,9 @@ def test_stopping_the_ensemble_keeps_the_best_setting_so_far(data):
     records = []
     everything = make(SelfPacedEnsemble, callback=records.append).fit(data.X, data.hidden)
     assert all(a is b for a, b in zip(records, everything.cv_results_, strict=True))
-    model = SelfPacedEnsemble(random_state=0, callback=lambda record: True).fit(data.X, data.hidden)
-    assert [record["part"] for record in model.cv_results_] == ["linear", "ridge", "kernel", "boosting"]
+    views = ["linear", "ridge", "kernel", "boosting"]
+    model = SelfPacedEnsemble(views=views, random_state=0, callback=lambda record: True).fit(data.X, data.hidden)
+    assert [record["part"] for record in model.cv_results_] == views
     first = {"ridge": {"alpha": 1.0}, "linear": {"C": 3.0}, "kernel": {"C": 10.0}, "boosting": {"n_estimators": 200}}
     assert model.params_ == first
 

@@ -53,7 +53,7 @@ def test_tickets_of_an_office(tmp_path):
         assert note in err
     out, _ = succeed(tmp_path, "predict", "m.skops", "utf16.csv", "--id", "Ticket-Nr.")
     assert pd.read_csv(io.StringIO(out))["Ticket-Nr."].tolist() == table["Ticket-Nr."][TEST].tolist()
-    assert f1(out) > 0.9
+    assert f1(out) > 0.8
     status, _, err = spmld(tmp_path, "evaluate", "m.skops", "windows.csv")
     assert (status, "--encoding cp1252" in err) == (2, True)
     succeed(tmp_path, "evaluate", "m.skops", "windows.csv", "--encoding", "cp1252")

@@ -358,7 +358,8 @@ def search_views(
     tried after the others, one after the other. Each is left out unless it lowers the loss of the mixture of the views
     before it on the first fold.
     """
-    records: dict[str, list[dict[str, Any]]] = {name: [] for name in views}
+    entered = [name for name in views if name not in racing]
+    records: dict[str, list[dict[str, Any]]] = {name: [] for name in (*entered, *racing)}
     lock = Lock()
 
     def search(name: str, enters: Callable[[NDArray[Any]], bool] | None = None) -> PathResult:
@@ -373,7 +374,6 @@ def search_views(
             models, view.path, samples[name], cross, loss, start=view.start, record=record, enters=enters
         )
 
-    entered = [name for name in views if name not in racing]
     results = dict(zip(entered, over_views(search, entered), strict=True))
     for name in racing:
         result = search(name, partial(lowers_loss, results, samples[name], cross))

@@ -246,8 +246,8 @@ def search_path(
             # A later fit may change arrays of the estimators, from which all samples are scored at the end.
             keep = copy if every else deepcopy
             best = PathResult(path[index], scores, value, [keep(model) for model in models])
-        stopped = not best.estimators
-        stopped |= record is not None and record(path[index], value)
+        asked = record is not None and record(path[index], value)
+        stopped = asked or not best.estimators
         return value
 
     _climb(evaluate, start)

@@ -39,6 +39,13 @@ def annotators(data: Source, top: int, out: str | None, as_json: bool, force: bo
     the features of the samples, if there are any. Error rates have 90 % intervals. Annotators who seem to copy from
     each other are named. An entry to show next is listed with the annotator whose answer has the largest gain, the
     expected decrease of the entropy of the panel's majority.
+
+    With -o, the probability of each label with an answer is written to a file.
+
+    \b
+    Examples:
+      spmld annotators answers.csv --annotator person --id song_id
+      spmld annotators answers.csv --annotator person --id song_id --top 50 -o consensus.csv
     """
     from spmld.annotators import find_consensus, fit_consensus
 
