@@ -10,7 +10,7 @@ from sklearn.calibration import _SigmoidCalibration
 
 from spmld.core.losses import LOSSES
 from spmld.estimators import ThresholdClassifier
-from spmld.noise import PooledCalibration
+from spmld.noise import NoiseRates, PooledCalibration
 from spmld.noise.calibration import _Entries, _fit_prior, _minimize, _Prior
 from tests.model_selection.classifier_cases import Ridge, make_data, scores_and_signs
 
@@ -270,3 +270,25 @@ def test_the_distribution_of_the_lines_is_a_fixed_point_of_the_em_algorithm(spre
         assert (precision > 1000).all()
     else:
         np.testing.assert_allclose(precision**-0.5, spread, rtol=0.4)
+
+
+def test_the_mean_of_slopes_is_not_negative_and_precisions_are_bounded():
+    """Slopes are at least 0: a negative mean with a large precision would make this very improbable."""
+    lines = np.array([[-0.1, 0.3], [-0.1, 0.3], [-0.1, 0.3]])
+    hessian = np.tile(100 * np.eye(2), (3, 1, 1))
+    prior = _fit_prior(lines, _Prior(np.zeros(2), np.ones(2)), np.zeros((3, 2)), hessian)
+    assert_allclose(prior.mean, [0, 0.3], atol=1e-6)
+    assert prior.precision[1] == pytest.approx(300 / 1e-3)
+    apart = _fit_prior(np.array([[1e6, 0.0], [0.0, 0.0]]), prior, np.zeros((2, 2)), hessian[:2])
+    assert apart.precision[0] == pytest.approx(1e-4)
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.4, 0.48, 0.4999])
+def test_the_likelihood_is_finite_for_all_rates(rate):
+    rng = np.random.default_rng(0)
+    scores = 3 * rng.normal(size=(500, 30))
+    signs = np.where(rng.random(scores.shape) < expit(scores), 1, -1).astype(np.int8)
+    rates = NoiseRates(np.full(30, rate), np.full(30, rate))
+    calibration = PooledCalibration().fit(scores, signs, rates=rates)
+    assert np.isfinite(calibration.log_likelihood_)
+    assert np.isfinite(calibration.transform(scores)).all()

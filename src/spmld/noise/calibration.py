@@ -19,9 +19,11 @@ N_ROUNDS = 3
 MAX_PRIOR_STEPS = 100
 """Maximum number of steps for the variances in each of them."""
 PRIOR_TOLERANCE = 1e-3
-"""Relative change of the variances at which they stop."""
+"""Relative change of the variances at which they stop, and inverse of their largest precision, likewise."""
+MIN_PRECISION = 1e-4
+"""Least precision of slopes and shifts: log-odds of a hundred are those of certain labels."""
 _NEGLIGIBLE = 1e-12
-"""Information that is negligible, and the least variance."""
+"""Number of labels that is negligible."""
 MAX_STEPS = 100
 """Maximum number of Newton steps."""
 MAX_LINE_HALVINGS = 30
@@ -255,20 +257,22 @@ def _fit_prior(lines: _Floats, prior: _Prior, gradient: _Floats, hessian: _Float
     mean, precision = prior
     linear = (hessian @ lines[:, :, None])[:, :, 0] - gradient
     identity = np.eye(2)
+    information = np.diagonal(hessian, axis1=1, axis2=2).sum(axis=0)
+    largest = np.maximum(information / PRIOR_TOLERANCE, MIN_PRECISION)
     for _ in range(MAX_PRIOR_STEPS):
         covariance = np.linalg.inv(hessian + np.diag(precision))
         determined = identity - covariance * precision
         estimates = (covariance @ linear[:, :, None])[:, :, 0]
         # The mean does not move where no label has information.
-        mean = np.linalg.solve(
-            determined.sum(axis=0) + _NEGLIGIBLE * identity, estimates.sum(axis=0) + _NEGLIGIBLE * mean
-        )
+        total = determined.sum(axis=0) + _NEGLIGIBLE * identity
+        mean = np.linalg.solve(total, estimates.sum(axis=0) + _NEGLIGIBLE * mean)
+        mean[0] = max(mean[0], 0.0)  # as slopes are
         effects = estimates + covariance @ (precision * mean) - mean
-        n_effective = np.diagonal(determined.sum(axis=0))
-        variance = ((effects**2).sum(axis=0) + _NEGLIGIBLE / precision) / (n_effective + _NEGLIGIBLE)
-        change = np.abs(precision * variance - 1) * (n_effective > PRIOR_TOLERANCE)  # no effect is left otherwise
-        precision = 1 / np.maximum(variance, _NEGLIGIBLE)
-        if change.max() < PRIOR_TOLERANCE:
+        n_effective = np.maximum(np.diagonal(total), _NEGLIGIBLE)
+        last = precision
+        precision = n_effective / np.maximum((effects**2).sum(axis=0), _NEGLIGIBLE**2)
+        precision = np.where(information > 0, np.clip(precision, MIN_PRECISION, largest), last)
+        if np.abs(precision / last - 1).max() < PRIOR_TOLERANCE:
             break
     return _Prior(mean, precision)
 

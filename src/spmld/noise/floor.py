@@ -89,7 +89,11 @@ def fit_rate(points: Points, direction: tuple[float, float]) -> RateFit:
         return -points.log_likelihood(rate * u, rate * v)
 
     grid = np.append(0.0, RATES)
-    losses = [loss(rate) for rate in grid]
+    losses = [loss(0.0)]
+    for rate in RATES:
+        losses.append(loss(rate))
+        if losses[-1] > losses[-2]:  # the likelihood has one maximum
+            break
     best = int(np.argmin(losses))
     if best == 0:
         return RateFit(0.0, -losses[0], 0.0)
