@@ -222,7 +222,7 @@ class SelfPacedEnsemble(MultiLabelEstimator):
     >>> from spmld.datasets import make_planted
     >>> data = make_planted(n_samples=150, observed_fraction=0.5, random_state=0)
     >>> sorted(SelfPacedEnsemble(random_state=0).fit(data.X, data.Y).view_weights_)
-    ['boosting', 'kernel', 'linear', 'ridge']
+    ['kernel', 'linear', 'ridge']
     """
 
     fits_collections: ClassVar[bool] = True
