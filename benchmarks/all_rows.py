@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 import warnings
+from importlib.util import find_spec
 
 import numpy as np
 
@@ -93,6 +94,9 @@ def main(*arguments):
         for kind in ("dense", "sparse"):
             for name in METHODS:
                 if (name == "LightGBM" and kind == "sparse") or (name == "all" and n > MAX_SEARCHED_ON_ALL):
+                    continue
+                if name == "LightGBM" and find_spec("lightgbm") is None:
+                    print("skipped: LightGBM is not installed")
                     continue
                 command = [sys.executable, "-W", "ignore", "-m", "benchmarks.all_rows", kind, name, str(n)]
                 run = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, **THREADS})

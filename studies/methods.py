@@ -220,15 +220,16 @@ class PositiveUnlabelledEM(AssumeNegative):
         observed, p = ~np.isnan(y), np.empty(y.shape)
         for train, test in KFold(3, shuffle=True, random_state=0).split(y):
             p[test] = super().fit(X[train], y[train]).predict_proba(X[test])
-        self.label_frequency_ = float(p[observed].mean())
+        label_frequency = float(p[observed].mean())
         p = super().fit(X, y).predict_proba(X)
         twice = sp.vstack([X, X], format="csr") if sp.issparse(X) else np.vstack([X, X])
         # The first copy of a sample has its observed positives and negatives, the second one its possible positives.
         labels = np.vstack([observed, np.ones_like(observed)]).astype(float)
         for _ in range(self.n_iter):
-            q = expected_label(p, self.label_frequency_)
+            q = expected_label(p, label_frequency)
             weight = np.vstack([np.where(observed, 1.0, 1 - q), np.where(observed, 0.0, q)])
             p = self._fit_weighted(twice, labels, weight).predict_proba(X)
+        self.label_frequency_ = label_frequency
         return self
 
 
