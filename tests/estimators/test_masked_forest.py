@@ -81,4 +81,6 @@ def test_thresholds_between_values_keep_the_decisions_and_labels_without_trees()
     trees = model.trees_[0]
     assert (np.modf(trees.threshold[trees.left != np.arange(len(trees.left))])[0] == 0.5).all()
     assert len(model.trees_[1].roots) == 0
+    expected = RandomForestClassifier(5, random_state=0).fit(X, labels[:, 0]).predict_proba(X)[:, 1]
+    np.testing.assert_allclose(model.mean_probabilities(X)[:, 0], expected)
     np.testing.assert_array_equal(trees.between(np.sort(X, axis=0)).threshold, trees.threshold)

@@ -105,8 +105,8 @@ class SelfPacedEnsemble(MultiLabelEstimator):
         Views of the ensemble: names of the list above, or other views. "auto" are the first three and, unless the data
         are large, sparse or on a GPU, those with trees that win their race, see `default_views`.
     max_cost : float, default=1e9
-        Maximum predicted number of operations of a fit of "label boosting" or "forest", with ``views="auto"``. With
-        1e9, a fit takes about three seconds; 0 leaves out these views.
+        Maximum predicted number of operations of a fit of "label boosting" or "forest", with ``views="auto"``;
+        0 leaves out these views.
     n_landmarks : int, default=300
         Number of landmarks of the view "kernel", limited to the number of samples.
     false_positive_rate, false_negative_rate : float or "auto", default="auto"

@@ -40,8 +40,7 @@ class LabelBoosting(MultiLabelEstimator):
     min_samples_leaf : int, default=20
         Minimum number of samples of a leaf.
     max_bins : int, default=63
-        Maximum number of intervals of a feature. A quarter of scikit-learn's default takes half the time on tables with
-        few samples.
+        Maximum number of intervals of a feature. Fewer of them take less time if there are few samples.
     l2_regularization : float, default=0.0
         Penalty of the values of the leaves.
     max_samples : int or None, default=None

@@ -86,14 +86,12 @@ class Trees:
     def from_boosting(cls, model: Any) -> tuple["Trees", float, NDArray[np.bool_]]:
         """Return the trees of a HistGradientBoostingClassifier of two classes, its intercept, and a mask of the nodes.
 
-        Missing values go to the left child where the mask is True.
+        It has no categorical features. Missing values go to the left child where the mask is True.
         """
         parts = []
         missing_left = []
         for (predictor,) in model._predictors:
             nodes = predictor.nodes
-            if nodes["is_categorical"].any():
-                raise ValueError("trees with categorical features are not supported")
             leaf = nodes["is_leaf"].astype(bool)
             own = np.arange(len(nodes))
             left, right = (np.where(leaf, own, nodes[name]).astype(np.int32) for name in ("left", "right"))
