@@ -15,7 +15,7 @@ from spmld.audit import find_label_issues
 from spmld.core.losses import logistic
 from spmld.datasets import make_planted
 from spmld.ensemble import View
-from spmld.ensemble.all_rows import divide, draw_sample
+from spmld.ensemble.division import divide, draw_sample
 from spmld.ensemble.trimming import kept_entries, trim
 from spmld.estimators import FeatureScaler
 from spmld.labels import read_labels

@@ -17,12 +17,14 @@ from spmld._threads import Map, thread_map
 from spmld._validation import MAX_SEED, Fraction, NonNegative, PositiveInt, RandomState, Rate, UnitInterval
 from spmld.cluster.cluster_samples import ClusterSamples
 from spmld.core.losses import logistic
-from spmld.ensemble.all_rows import divide, fit_all_rows, fit_tested, in_memory
+from spmld.ensemble.all_rows import fit_all_rows, fit_tested
 from spmld.ensemble.correction import ScoreCorrection, calibrated_rows, learned_entries
 from spmld.ensemble.costs import LINEAR_VIEWS, default_views, uses_graph
+from spmld.ensemble.division import divide, in_memory
 from spmld.ensemble.formula import EnsembleFormula, ViewTerm
 from spmld.ensemble.mixture import ViewMixture
 from spmld.ensemble.noise_scores import estimate_rates, noise_trees
+from spmld.ensemble.search import fit_transformers, fit_views, search_views
 from spmld.ensemble.summary import known_signs, summarize_samples
 from spmld.ensemble.trimming import Trimming, check_keep_fraction, choose_trimming
 from spmld.ensemble.updating import NOISE_PARAMETERS, KeptData, update_ensemble
@@ -33,10 +35,7 @@ from spmld.ensemble.views import (
     VIEWS,
     View,
     check_views,
-    fit_transformers,
-    fit_views,
     make_views,
-    search_views,
 )
 from spmld.estimators.base import MultiLabelEstimator
 from spmld.estimators.progress import report_progress

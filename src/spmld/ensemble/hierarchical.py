@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import clone
 
 from spmld._arrays import Array, move, to_numpy
-from spmld.ensemble.all_rows import spread
+from spmld.ensemble.division import spread
 from spmld.ensemble.ensemble import SelfPacedEnsemble
 from spmld.ensemble.views import N_TREES, kernel_ridge_view
 from spmld.estimators.base import MultiLabelEstimator

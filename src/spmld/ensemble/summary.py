@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spmld.ensemble.formula import MAX_CALIBRATED
-from spmld.ensemble.views import fit_linear_part, original_coefficients
+from spmld.ensemble.search import fit_linear_part, original_coefficients
 from spmld.labels import Labels
 from spmld.labels.encoding import SIGNS
 from spmld.model_selection.path_search import PathResult, spacing
